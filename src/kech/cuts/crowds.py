@@ -66,5 +66,5 @@ def set_crowds_aside(points: Points, k: int) -> Crowds:
         return Crowds(points, points, everybody, nobody, nobody)
     kept = np.sort(order[~beyond])
     codes, weights, whose = points.codes[kept], points.weights[kept], points.person[kept]
-    rest = replace(points, codes=codes, weights=weights, person=whose, grains=None, made={})
+    rest = replace(points, codes=codes, weights=weights, person=whose, grains=None, results={})
     return Crowds(points, rest, kept, order[beyond], np.unique(at[beyond], return_inverse=True)[1].ravel())

@@ -141,13 +141,13 @@ class Profile:
         """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
         self.check(k)
         radii, joined = self.reaches.at(k), join_radii(self.filtration, k)[self.reaches.order]
-        found: dict[str, Any] = {"k": k, "eps": eps}
+        figures: dict[str, Any] = {"k": k, "eps": eps}
         for name, holders in (("", self.rows), ("people_", self.people)):
             if holders is not None:
-                found[f"{name}alone"] = holders.beyond(joined, eps)
-                found[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
-                found[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
-        return found
+                figures[f"{name}alone"] = holders.beyond(joined, eps)
+                figures[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
+                figures[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
+        return figures
 
     def eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
@@ -168,15 +168,15 @@ class Profile:
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """For each column and k, the eps at which half of the rows can hide, with the column and without."""
-        ks, found = self.choose_ks(ks), list[dict[str, Any]]()
+        ks, lines = self.choose_ks(ks), list[dict[str, Any]]()
         half = [self.eps_for(k, [0.5])[0] for k in ks]
         for axis in self.units.axes:
             rest = self.without(axis.column, ks)
-            found += [
+            lines += [
                 {"column": axis.column, "k": k, "eps_half": with_it, "eps_half_without": without_it}
                 for k, with_it, without_it in zip(ks, half, rest, strict=True)
             ]
-        return found
+        return lines
 
     def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
         """The k that are listed: those named, or round ones."""
@@ -233,7 +233,7 @@ def compute_profile(
     """
     check_is_table(table)
     warn_of_repeats(table)
-    room = max(table.room // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
+    room = max(table.allowed_bytes // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
     point_limit = PointLimit(room if max_points is None else max_points, rounding=True)
     points = build_points(table, labels=Labels(grid=grid), point_limit=point_limit)
     if not points.rows:
