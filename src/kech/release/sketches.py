@@ -71,9 +71,9 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def list_kinds(table: Table) -> list[Kind]:
     """What is remembered of a table: names, quasi-identifiers together, and its columns one by one."""
-    unique = (name for name in table.identifiers if name in readable(table) and is_unique(table, name))
+    unique = (name for name in table.identifiers if name in list_readable(table) and is_unique(table, name))
     names = [table.person] if table.person else [(name,) for name in islice(unique, MOST_NAMES)]
-    alone = [name for name in table.loaded if name in readable(table) and (name,) not in names][:MOST_COLUMNS]
+    alone = [name for name in table.loaded if name in list_readable(table) and (name,) not in names][:MOST_COLUMNS]
     traits = [name for name in table.quasi_identifiers if name in alone][:MOST_TRAITS]
     return [
         *(Kind("name", name) for name in names),
@@ -83,7 +83,7 @@ def list_kinds(table: Table) -> list[Kind]:
     ]
 
 
-def readable(table: Table) -> list[str]:
+def list_readable(table: Table) -> list[str]:
     """Columns that are in the engine and hold text, numbers or dates."""
     columns = (*table.loaded, *table.counted)
     return [name for name in columns if table.engine.layout.columns[table.index(name)].kind != "other"]
@@ -99,7 +99,7 @@ def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> d
     """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
     possible = [kind for kind in dict.fromkeys(kinds) if {*kind.columns} <= {*table.columns}]
     with with_columns(table, chain.from_iterable(kind.columns for kind in possible)) as read:
-        known = [kind for kind in possible if {*kind.columns} <= {*readable(read)}]
+        known = [kind for kind in possible if {*kind.columns} <= {*list_readable(read)}]
         hashed = HashedTable(read, known if has_room(read, known) else [kind for kind in known if kind.is_single])
         drawn = {kind: hashed.find_drawer(kind)(kind) for kind in hashed.kinds}
         return {kind: seal(kind, sample, secret) for kind, sample in drawn.items()}

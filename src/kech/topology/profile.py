@@ -64,7 +64,7 @@ class Holders:
         """The share whose radius is larger than eps."""
         return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
 
-    def reached(self, radii: Floats, shares: Sequence[float]) -> list[float]:
+    def find_quantiles(self, radii: Floats, shares: Sequence[float]) -> list[float]:
         """The smallest eps at which each share, or more, has a radius of eps or less."""
         radii, total = self.worst(radii), int(self.weights.sum())
         needed = [max(ceil(share * total - ROUNDING), 1) for share in shares]
@@ -154,7 +154,7 @@ class Profile:
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
             raise BadOption("shares", "a share is above 0 and at most 1.")
-        return self.rows.reached(self.reaches.at(k), shares)
+        return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list[float]:
         """For each k, the eps at which half of the rows can hide if a column were not there."""
@@ -163,7 +163,7 @@ class Profile:
             rest = drop_axis(self.units, column)
             reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = Holders(rest.weights[reaches.order])
-            self.known.update({(column, k): rows.reached(reaches.at(k), [0.5])[0] for k in missing})
+            self.known.update({(column, k): rows.find_quantiles(reaches.at(k), [0.5])[0] for k in missing})
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
