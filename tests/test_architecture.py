@@ -15,6 +15,9 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_ENTRIES = 16
 MOST_PARAMETERS = 8
 MOST_INTERNAL_NAMES = 120
+MOST_VAGUE_NAMES = 36  # of variables and fields
+VERBS = {"embed", "table"}  # verbs and nouns that look like participles
+VAGUE = {"found", "told", "held", "made", "asked", "said", "given", "wanted"}  # they do not say what a thing is
 ROOT = ("__init__", "__main__")
 
 
@@ -101,6 +104,43 @@ def test_functions_are_small(path):
         if isinstance(node, ast.FunctionDef) and package(path) != "cli":
             body = node.end_lineno - node.body[0].lineno + 1
             assert body <= 40, f"{node.name} has {body} lines"
+
+
+def variables(tree: ast.AST) -> set[str]:
+    """Names that a piece of code gives to variables, parameters and fields."""
+    stored = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    fields = {
+        node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    return stored | fields | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
+def test_variables_are_named_by_nouns():
+    scopes = [
+        (f"{path.relative_to(SOURCE)}: {scope.name}", variables(scope) & VAGUE)
+        for path in MODULES
+        for scope in ast.parse(path.read_text("utf-8")).body
+        if isinstance(scope, ast.FunctionDef | ast.ClassDef)
+    ]
+    vague = [(place, sorted(names)) for place, names in scopes if names]
+    assert sum(len(names) for _, names in vague) <= MOST_VAGUE_NAMES, vague
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    return any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
+
+
+def test_no_function_is_a_bare_participle():
+    """A function says what it does; a property may say what a thing is."""
+    functions = [
+        (str(path.relative_to(SOURCE)), node.name)
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and not is_property(node)
+    ]
+    participle = re.compile(r"_?([a-z]+(ed|able)|told|held|made|found|kept|shown)")
+    bare = [(place, name) for place, name in functions if participle.fullmatch(name) and name not in VERBS]
+    assert bare == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -130,11 +130,11 @@ def join_stretches(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distance
     low, high = np.array([stretch(label) if label else (0.0, 0.0) for label in labels]).T
     missing = np.array([not label for label in labels])
 
-    def joined(at: int) -> Floats:
+    def join_with(at: int) -> Floats:
         width = np.clip(np.maximum(high, high[at]) - np.minimum(low, low[at]), 0, 1)
         return np.where(missing == missing[at], width, 1.0)
 
-    return high - low, joined
+    return high - low, join_with
 
 
 def stretch_reader(axis: Axis) -> Callable[[str], tuple[float, float]]:

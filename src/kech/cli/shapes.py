@@ -139,13 +139,13 @@ def profile(
     radii = None if eps is None else parse_radii(eps, "--eps")
     check_picture(plot)
     with options.open(table, request) as opened:
-        found = kech.compute_profile(
+        result = kech.compute_profile(
             opened, metric=metric, grid=options.typed["grid"] or "exact", max_points=request.limits.max_points
         )
-    shown = found.to_json(ks, radii)
+    summary = result.to_json(ks, radii)
     if plot is not None:
-        found.plot(plot)
-    options.show(shown | {"plot": plot and str(plot)}, drawings.print_profile)
+        result.plot(plot)
+    options.show(summary | {"plot": plot and str(plot)}, drawings.print_profile)
 
 
 @app.command

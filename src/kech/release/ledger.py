@@ -159,7 +159,11 @@ class Ledger:
             return
         with self.lock() as book:
             fates = [(entry, fate(entry)) for entry in book.releases]
-            kept = [finish_entry(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
+            kept = [
+                finish_entry(entry) if fate_of_entry == "placed" else entry
+                for entry, fate_of_entry in fates
+                if fate_of_entry != "never"
+            ]
             self.write(book, kept)
 
     def list_releases(self) -> list[dict[str, Any]]:

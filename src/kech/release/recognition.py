@@ -36,14 +36,14 @@ def share_rows(ours: Mapping[Kind, Sketch], theirs: Iterable[Sketch]) -> bool:
 
     Of several columns that could tell, one alone is not believed: quotas make tables of different people alike.
     """
-    pairs = {held.of: (ours[held.of], held) for held in theirs if held.of in ours}
+    pairs = {sketch.of: (ours[sketch.of], sketch) for sketch in theirs if sketch.of in ours}
     by_kind = {kind: [name for name in pairs if name.kind == kind] for kind in ("name", "tuple", "column")}
     if any(share_people(name, pairs) for name in by_kind["name"]):
         return True
     if any(measure_agreement(*pairs[name])[0] >= SURE for name in by_kind["tuple"]):
         return True
-    found = [measure_agreement(*pairs[name]) for name in by_kind["column"]]
-    able = [score for score, values in found if values >= FEWEST_VALUES]
+    agreements = [measure_agreement(*pairs[name]) for name in by_kind["column"]]
+    able = [score for score, values in agreements if values >= FEWEST_VALUES]
     return sum(score >= SURE for score in able) >= max(min(2, len(able)), len(able) / 2, 1)
 
 

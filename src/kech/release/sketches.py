@@ -64,16 +64,16 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def sample(self, depth: int) -> tuple[Hashes, Ints]:
         """Hashes and rows of the values at this depth, which is not less than the sketch's own."""
-        held = np.frombuffer(self.zeros, np.uint8) >= depth
+        is_sampled = np.frombuffer(self.zeros, np.uint8) >= depth
         counts = np.frombuffer(self.counts, "<u4").astype(np.int64)
-        return np.frombuffer(self.hashes, "<u8")[held], counts[held]
+        return np.frombuffer(self.hashes, "<u8")[is_sampled], counts[is_sampled]
 
 
 def list_kinds(table: Table) -> list[Kind]:
     """What is remembered of a table: names, quasi-identifiers together, and its columns one by one."""
-    unique = (name for name in table.identifiers if name in readable(table) and is_unique(table, name))
+    unique = (name for name in table.identifiers if name in list_readable(table) and is_unique(table, name))
     names = [table.person] if table.person else [(name,) for name in islice(unique, MOST_NAMES)]
-    alone = [name for name in table.loaded if name in readable(table) and (name,) not in names][:MOST_COLUMNS]
+    alone = [name for name in table.loaded if name in list_readable(table) and (name,) not in names][:MOST_COLUMNS]
     traits = [name for name in table.quasi_identifiers if name in alone][:MOST_TRAITS]
     return [
         *(Kind("name", name) for name in names),
@@ -83,10 +83,10 @@ def list_kinds(table: Table) -> list[Kind]:
     ]
 
 
-def readable(table: Table) -> list[str]:
+def list_readable(table: Table) -> list[str]:
     """Columns that are in the engine and hold text, numbers or dates."""
-    held = (*table.loaded, *table.counted)
-    return [name for name in held if table.engine.layout.columns[table.index(name)].kind != "other"]
+    columns = (*table.loaded, *table.counted)
+    return [name for name in columns if table.engine.layout.columns[table.index(name)].kind != "other"]
 
 
 def is_unique(table: Table, column: str) -> bool:
@@ -99,10 +99,10 @@ def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> d
     """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
     possible = [kind for kind in dict.fromkeys(kinds) if {*kind.columns} <= {*table.columns}]
     with with_columns(table, chain.from_iterable(kind.columns for kind in possible)) as read:
-        known = [kind for kind in possible if {*kind.columns} <= {*readable(read)}]
+        known = [kind for kind in possible if {*kind.columns} <= {*list_readable(read)}]
         hashed = HashedTable(read, known if has_room(read, known) else [kind for kind in known if kind.is_single])
         drawn = {kind: hashed.find_drawer(kind)(kind) for kind in hashed.kinds}
-        return {kind: seal(kind, found, secret) for kind, found in drawn.items()}
+        return {kind: seal(kind, sample, secret) for kind, sample in drawn.items()}
 
 
 def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
@@ -114,11 +114,11 @@ def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
 @contextmanager
 def with_columns(table: Table, columns: Iterable[str]) -> Iterator[Table]:
     """The table, read once more where it lacks some of these columns."""
-    wanted = dict.fromkeys(columns)
-    if {*wanted} <= {*table.loaded, *table.counted}:
+    names = dict.fromkeys(columns)
+    if {*names} <= {*table.loaded, *table.counted}:
         yield table
         return
-    with table.reread(quasi_identifiers=list(wanted), sensitive=(), identifiers=(), person=(), keep=()) as again:
+    with table.reread(quasi_identifiers=list(names), sensitive=(), identifiers=(), person=(), keep=()) as again:
         yield again
 
 
@@ -172,8 +172,8 @@ class HashedTable:
     def draw_tuples(self, kind: Kind) -> Drawn:
         """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
         columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
-        held = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
-        rows = scramble(mix([hashes[codes[held]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
+        is_complete = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
+        rows = scramble(mix([hashes[codes[is_complete]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
         hashes, counts = np.unique(rows, return_counts=True)
         once = kind.kind == "name"
         present, counts = (len(hashes), np.ones_like(counts)) if once else (len(rows), counts)
@@ -182,9 +182,9 @@ class HashedTable:
     def draw_traits(self, kind: Kind) -> Drawn:
         """The different values that each sampled name has in a quasi-identifier."""
         (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
-        held = np.flatnonzero((who < len(names)) & (what < len(values)))
-        name = names[who[held]]
-        pairs = np.unique(np.stack([name, scramble(name ^ values[what[held]])]), axis=1)
+        complete = np.flatnonzero((who < len(names)) & (what < len(values)))
+        name = names[who[complete]]
+        pairs = np.unique(np.stack([name, scramble(name ^ values[what[complete]])]), axis=1)
         depth, zeros = find_depth(self.values[kind.columns[0]].distinct), count_zeros(pairs[0])
         kept = pairs[1, zeros >= depth]
         return Drawn(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])

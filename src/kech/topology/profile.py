@@ -64,7 +64,7 @@ class Holders:
         """The share whose radius is larger than eps."""
         return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
 
-    def reached(self, radii: Floats, shares: Sequence[float]) -> list[float]:
+    def find_quantiles(self, radii: Floats, shares: Sequence[float]) -> list[float]:
         """The smallest eps at which each share, or more, has a radius of eps or less."""
         radii, total = self.worst(radii), int(self.weights.sum())
         needed = [max(ceil(share * total - ROUNDING), 1) for share in shares]
@@ -141,20 +141,20 @@ class Profile:
         """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
         self.check(k)
         radii, joined = self.reaches.at(k), join_radii(self.filtration, k)[self.reaches.order]
-        found: dict[str, Any] = {"k": k, "eps": eps}
+        figures: dict[str, Any] = {"k": k, "eps": eps}
         for name, holders in (("", self.rows), ("people_", self.people)):
             if holders is not None:
-                found[f"{name}alone"] = holders.beyond(joined, eps)
-                found[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
-                found[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
-        return found
+                figures[f"{name}alone"] = holders.beyond(joined, eps)
+                figures[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
+                figures[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
+        return figures
 
     def eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
             raise BadOption("shares", "a share is above 0 and at most 1.")
-        return self.rows.reached(self.reaches.at(k), shares)
+        return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list[float]:
         """For each k, the eps at which half of the rows can hide if a column were not there."""
@@ -163,20 +163,20 @@ class Profile:
             rest = drop_axis(self.units, column)
             reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = Holders(rest.weights[reaches.order])
-            self.known.update({(column, k): rows.reached(reaches.at(k), [0.5])[0] for k in missing})
+            self.known.update({(column, k): rows.find_quantiles(reaches.at(k), [0.5])[0] for k in missing})
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """For each column and k, the eps at which half of the rows can hide, with the column and without."""
-        ks, found = self.choose_ks(ks), list[dict[str, Any]]()
+        ks, lines = self.choose_ks(ks), list[dict[str, Any]]()
         half = [self.eps_for(k, [0.5])[0] for k in ks]
         for axis in self.units.axes:
             rest = self.without(axis.column, ks)
-            found += [
+            lines += [
                 {"column": axis.column, "k": k, "eps_half": with_it, "eps_half_without": without_it}
                 for k, with_it, without_it in zip(ks, half, rest, strict=True)
             ]
-        return found
+        return lines
 
     def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
         """The k that are listed: those named, or round ones."""

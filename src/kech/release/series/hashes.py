@@ -35,8 +35,8 @@ def fold_cell(text: str) -> str:
     ('12', '012', '2020-12-31')
     """
     text = text.strip()
-    found = WHOLE_NUMBER.fullmatch(text) or MIDNIGHT.fullmatch(text)
-    return found[1] if found else text
+    match = WHOLE_NUMBER.fullmatch(text) or MIDNIGHT.fullmatch(text)
+    return match[1] if match else text
 
 
 class Fold(NamedTuple):
@@ -109,37 +109,37 @@ def mark_texts(texts: Any) -> Any:
 def hash_array(key: bytes, texts: Any) -> Hashes:
     """A keyed hash of each text of an Arrow array without NULL."""
     _, ends, letters = texts.buffers()
-    held = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
-    return hash_texts(key, SIZE, held, np.frombuffer(letters, np.uint8)).reshape(-1, SIZE)
+    bounds = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    return hash_texts(key, SIZE, bounds, np.frombuffer(letters, np.uint8)).reshape(-1, SIZE)
 
 
 def as_arrow(hashes: Hashes) -> Any:
     """Hashes as an Arrow array, in which they can be looked up."""
-    held = np.ascontiguousarray(hashes)
-    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(SIZE), len(held), [None, pa.py_buffer(held)])
+    contiguous = np.ascontiguousarray(hashes)
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(SIZE), len(contiguous), [None, pa.py_buffer(contiguous)])
 
 
 def as_hashes(column: Any) -> Hashes:
     """Hashes of an Arrow column."""
-    held = column.combine_chunks()
-    bytes_of = np.frombuffer(held.buffers()[1], np.uint8) if len(held) else np.empty(0, np.uint8)
-    return bytes_of[held.offset * SIZE : (held.offset + len(held)) * SIZE].reshape(-1, SIZE)
+    chunk = column.combine_chunks()
+    bytes_of = np.frombuffer(chunk.buffers()[1], np.uint8) if len(chunk) else np.empty(0, np.uint8)
+    return bytes_of[chunk.offset * SIZE : (chunk.offset + len(chunk)) * SIZE].reshape(-1, SIZE)
 
 
 def find_places(wanted: Hashes, known: Hashes) -> NDArray[np.int64]:
     """Where each wanted hash stands among the known ones; -1 where it does not."""
     halves = (pa.array(first_half(hashes)) for hashes in (wanted, known))
     place = look_up(*halves)
-    found = place >= 0
-    if differ(wanted[found], known[place[found]]).any():  # two hashes begin alike
+    is_found = place >= 0
+    if differ(wanted[is_found], known[place[is_found]]).any():  # two hashes begin alike
         return look_up(as_arrow(wanted), as_arrow(known))
     return place
 
 
-def look_up(wanted: Any, known: Any) -> NDArray[np.int64]:
+def look_up(values: Any, known: Any) -> NDArray[np.int64]:
     """The first place of each value of an Arrow array in another; -1 where there is none."""
-    found = pc.index_in(wanted, value_set=known)
-    return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+    places = pc.index_in(values, value_set=known)
+    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
 def first_half(hashes: Hashes) -> NDArray[np.uint64]:
@@ -162,9 +162,9 @@ def count_before(hashes: Hashes) -> NDArray[np.int64]:
     """How many equal hashes stand before each."""
     coded = number_alike(hashes)
     order, times = np.argsort(coded, kind="stable"), np.bincount(coded)
-    found = np.empty(len(coded), np.int64)
-    found[order] = np.arange(len(coded)) - (np.cumsum(times) - times)[coded[order]]
-    return found
+    before = np.empty(len(coded), np.int64)
+    before[order] = np.arange(len(coded)) - (np.cumsum(times) - times)[coded[order]]
+    return before
 
 
 def differ(first: Hashes, second: Hashes) -> NDArray[np.bool_]:

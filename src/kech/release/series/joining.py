@@ -54,7 +54,7 @@ def join_trees(old: Axis, new: Axis) -> dict[str, Any]:
 
 def join_sets(old: Axis, new: Axis) -> dict[str, Any]:
     """The most values of any version, and every count of rare values that a label prints."""
-    rare = {count for axis in (old, new) for count in listed(axis["rare"])}
+    rare = {count for axis in (old, new) for count in list_counts(axis["rare"])}
     return {**new, "values": max(old["values"], new["values"]), "rare": sorted(rare)}
 
 
@@ -66,10 +66,10 @@ def join_orders(old: Axis, new: Axis) -> dict[str, Any]:
 
 def spread_rare(axis: dict[str, Any]) -> dict[str, Any]:
     """An axis of a series: what is rare in one version may be spelled out in another."""
-    return axis | ({"rare": listed(axis["rare"])} if axis["axis"] == "set" else {})
+    return axis | ({"rare": list_counts(axis["rare"])} if axis["axis"] == "set" else {})
 
 
-def listed(rare: int | list[int]) -> list[int]:
+def list_counts(rare: int | list[int]) -> list[int]:
     """Counts of rare values."""
     return rare if isinstance(rare, list) else [rare]
 

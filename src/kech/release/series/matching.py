@@ -51,27 +51,27 @@ class Match:
     @cached_property
     def present(self) -> Bools:
         """Of each row of the history: whether the table has it still."""
-        found = np.zeros(len(self.history.rows.cohort), bool)
-        found[self.place[self.place >= 0]] = True
-        return found
+        is_present = np.zeros(len(self.history.rows.cohort), bool)
+        is_present[self.place[self.place >= 0]] = True
+        return is_present
 
     @cached_property
     def corrected(self) -> Bools:
         """Of each row of the history: whether the table has it with other cells, or as another person's."""
         known = np.flatnonzero(self.place >= 0)
-        found = np.zeros(len(self.history.rows.cohort), bool)
+        is_corrected = np.zeros(len(self.history.rows.cohort), bool)
         place = self.place[known]
         changed = differ(self.history.rows.cells[place], self.cells[known])
-        found[place] = changed | differ(self.history.rows.person[place], self.person[known])
-        return found
+        is_corrected[place] = changed | differ(self.history.rows.person[place], self.person[known])
+        return is_corrected
 
     @cached_property
     def people(self) -> Hashes:
         """Of each row of the history: its person as the table says now, or as it was known last."""
         known = np.flatnonzero(self.place >= 0)
-        found = self.history.rows.person.copy()
-        found[self.place[known]] = self.person[known]
-        return found
+        people = self.history.rows.person.copy()
+        people[self.place[known]] = self.person[known]
+        return people
 
 
 def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
@@ -79,8 +79,8 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     whole = sorted({*table.quasi_identifiers, *table.sensitive, *table.keep, *table.person})
     cells = [name for name in whole if name not in table.person]
     names = sorted({*whole, *table.row_key})
-    found = table.engine.read_texts([table.index(name) for name in names])
-    texts = dict(zip(names, found.columns[1:], strict=True))
+    rows = table.engine.read_texts([table.index(name) for name in names])
+    texts = dict(zip(names, rows.columns[1:], strict=True))
     base = hash_keys(table, hasher, texts)
     if table.row_key:
         check_repeats(table.row_key, base)
@@ -88,7 +88,7 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     else:
         key = hasher.number(base, count_before(base))
     return Match(
-        np.asarray(found["r"].to_numpy(), np.int64),
+        np.asarray(rows["r"].to_numpy(), np.int64),
         base,
         key,
         hasher.hash_rows("cells", pick(texts, cells), cells),

@@ -92,15 +92,15 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | No
 
 
 def find_cohorts(
-    rows: Any, labels: Sequence[str], hasher: RowHasher, wanted: Rows, cohorts: Cohorts
+    rows: Any, labels: Sequence[str], hasher: RowHasher, cohort_rows: Rows, cohorts: Cohorts
 ) -> NDArray[np.bool_]:
     """Which rows of a file are those of some cohorts.
 
     Where cohorts share a label, the other cells tell whose a row is; where these are equal too, it does not matter.
     """
-    texts = {name: [cohorts.labels[c][i] for c in wanted.cohort] for i, name in enumerate(labels)}
-    held = pa.table({name: pa.array(cells, pa.string()) for name, cells in texts.items()})
-    known = identify(held, labels, wanted.other, hasher)
+    texts = {name: [cohorts.labels[c][i] for c in cohort_rows.cohort] for i, name in enumerate(labels)}
+    label_table = pa.table({name: pa.array(cells, pa.string()) for name, cells in texts.items()})
+    known = identify(label_table, labels, cohort_rows.other, hasher)
     here = identify(rows, labels, hash_others(rows, labels, hasher), hasher)
     return np.asarray(find_places(here, known) >= 0)
 

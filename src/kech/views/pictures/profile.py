@@ -78,8 +78,8 @@ def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
     eps = 10 ** (x.low + (np.arange(CELLS[0]) + 0.5) / CELLS[0] * (x.high - x.low))
     heights = y.low + (np.arange(CELLS[1]) + 0.5) / CELLS[1] * (y.high - y.low)
     goals = (10**heights).astype(int).clip(1, profile.largest_k)
-    found = {int(k): share_beyond(profile, int(k), eps) for k in np.unique(goals)}
-    return np.stack([found[int(k)] for k in goals])
+    share_of_k = {int(k): share_beyond(profile, int(k), eps) for k in np.unique(goals)}
+    return np.stack([share_of_k[int(k)] for k in goals])
 
 
 def share_beyond(profile: Any, k: int, eps: Floats) -> Floats:
