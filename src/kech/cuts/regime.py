@@ -19,6 +19,9 @@ from kech.topology.filtration import Filtration, Ints, build_filtration
 from kech.topology.homology import highest_dimension
 from kech.topology.homology.reduction import check_field
 
+MOST_TRIED = 100  # of the first regimes, where all rows as one class miss a goal by people
+UNMET = "no regime that was tried reaches it by people, and the last one reaches"
+
 
 def cut_regime(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1) -> Iterator[Partition]:
     """For each k the components at the eps that is asked, or at the smallest one whose regime holds.
@@ -89,6 +92,7 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
     """The components at the smallest eps at which k, and what else is asked, holds.
 
     Components only merge as eps grows, so from some regime on the goals hold; in the last one all rows are together.
+    By people these may miss a goal that the first regimes keep, where fewer people are in a class twice.
     """
     regimes = barcode.regimes(reading, k)
     if not regimes:
@@ -96,7 +100,7 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
     starts = [regime.start for regime in regimes]
     if not goal.is_for_values:
         return cut_at(barcode.filtration, starts[0])
-    check_reachable(barcode.filtration.units, goal)
+    whole = check_reachable(barcode.filtration.units, goal)
 
     def holds(eps: float) -> bool:
         partition = cut_at(barcode.filtration, eps)
@@ -104,9 +108,13 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
             assign_grains(partition if partition.points.person is None else protect_labels(partition)), goal
         )
 
-    first = bisect_left(starts, True, key=holds)
-    radii = (eps for eps in starts[first:] if barcode.filtration.people is None or holds(eps))  # people: see models.py
-    return cut_at(barcode.filtration, next(radii, starts[-1]))
+    above = bisect_left(starts, True, key=holds)
+    if barcode.filtration.people is None:
+        return cut_at(barcode.filtration, [*starts, starts[-1]][above])
+    tried = starts[above:] if keeps_goals(whole, goal) else starts[:MOST_TRIED]
+    partition = cut_at(barcode.filtration, next(filter(holds, tried), starts[-1]))
+    check_goals(assign_grains(protect_labels(partition)), goal, UNMET)
+    return partition
 
 
 def cut_at(filtration: Filtration, eps: float) -> Partition:
