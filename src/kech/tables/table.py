@@ -338,6 +338,8 @@ def read_table(
             check_size(opened, wanted, limits.memory)
         load(backend, opened, [table.index(name) for name in wanted], reading.null_values, given)
         table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
+        if reading.fold_variants:
+            table.engine.fold_texts()
         return table
     except BaseException:
         if backend is not None:
