@@ -40,6 +40,7 @@ VALUES = {  # of each field some that differ from the default
     "encoding": ["latin-1"],
     "decimal": [","],
     "dates": ["dmy"],
+    "fold_variants": [True],
     "memory": ["2GB"],
     "threads": [2],
     "engine": ["duckdb"],

@@ -89,6 +89,34 @@ def test_where_nothing_points_at_a_person_something_must():
     assert all(column.confidence < 0.5 for column in found.values())
 
 
+def test_codes_without_an_order_become_sets(run, folder):
+    rows = range(80)
+    columns = {"race": [1 + row % 7 for row in rows], "SEX": [1 + row % 2 for row in rows]}
+    columns |= {"birthplace": [19 + row % 10 for row in rows], "Pclass": [1 + row % 3 for row in rows]}
+    columns |= {"age": [20 + row % 50 for row in rows]}
+    path, plan = folder / "codes.csv", folder / "kech.toml"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    shown = run("inspect", path, "--plan", plan).out
+    assert "'race': Its numbers seem to be codes without an order: --axis race=set makes sets of them." in shown
+    kinds = {name: axis.kind for name, axis in kech.read_request(plan).axes.items()}
+    assert kinds == {**dict.fromkeys(("race", "SEX", "birthplace"), "set"), "Pclass": "number", "age": "number"}
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_variants_are_told_and_folded(run, folder, many):
+    path = folder / "variants.csv"
+    sexes = ["female", "Female", " female ", "MALE", "male"] * 8
+    kinds = [f"Kind {row}" for row in range(1100)] if many else ["Private ", "private"] * 20
+    pd.DataFrame({"sex": (sexes * 28)[: len(kinds)], "sector": kinds}).to_csv(path, index=False)
+    assert "2 texts are written in several ways" in run("inspect", path).out
+    assert "--fold-variants" in run("inspect", path).out
+    assert "several ways" not in run("inspect", path, "--fold-variants").out
+    with kech.read_table(path, quasi_identifiers=["sex", "sector"], fold_variants=True) as table:
+        assert sorted(table.values("sex", "text")[0]) == ["female", "male"]
+        sectors = table.values("sector", "text")[0]
+    assert sorted(sectors) == (sorted(kinds) if many else ["private"])  # so many texts are no categories
+
+
 SOME = ("klinik", "acs", "mammo")
 
 

@@ -10,6 +10,7 @@ from kech.audit.roles import Guess, guess_roles
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
+    hint_at_categories,
     hint_at_codes,
     hint_at_dates,
     hint_at_far_rows,
@@ -110,7 +111,8 @@ def look_at(table: Table, rows: int) -> Inspection:
     """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
-    guessed |= {name: given for name in table.loaded if (given := given_role(table, name))}
+    given = {name: role for name in table.loaded if (role := given_role(table, name))}
+    guessed |= {name: replace(role, is_code=guessed[name].is_code) for name, role in given.items()}
     guessed |= guess_person(table, guessed)
     chosen = tuple(name for name, each in guessed.items() if each.role == "quasi-identifier")
     person = [name for name, each in guessed.items() if each.role == "person"]
@@ -181,6 +183,8 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
+    if guess.is_code and role == "quasi-identifier" and kind == "number" and column not in table.request.axes:
+        hint = join_hints(hint_at_categories(column), hint if hint and not hint.axis else None)
     says, axis, reading = (hint.says, hint.axis, hint.reading) if hint else (None, None, {})
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)

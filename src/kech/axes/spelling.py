@@ -199,7 +199,7 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
         "1 text is written in several ways" if variants == 1 else f"{variants:,} texts are written in several ways each"
     )
     means = "l, t and alpha count each once" if role == "sensitive" else "here these are different values"
-    return Hint(f"{what} (case, width, spaces): {means}. Write each in one way.")
+    return Hint(f"{what} (case, width, spaces): {means}. --fold-variants writes each in one way.")
 
 
 def join_hints(*hints: Hint | None) -> Hint | None:
@@ -240,6 +240,12 @@ def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
         return None
     axis = quote(f"{column}=hierarchy")
     return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "hierarchy")
+
+
+def hint_at_categories(column: str) -> Hint:
+    """Whole numbers whose order means nothing."""
+    axis = quote(f"{column}=set")
+    return Hint(f"Its numbers seem to be codes without an order: --axis {axis} makes sets of them.", "set")
 
 
 def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:

@@ -179,6 +179,10 @@ class Reading(Part, frozen=True):
             choices=("ymd", "dmy", "mdy"),
         ),
     ] = None
+    fold_variants: Annotated[
+        bool,
+        Field("Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female."),
+    ] = False
 
     def __post_init__(self) -> None:
         set_fields(self, null_values=as_names(self.null_values, "--null-values"))

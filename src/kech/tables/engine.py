@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +32,7 @@ from kech.tables.source import Address
 from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
 
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
+MOST_FOLDED = 1000  # texts of a column that are folded: it is a category
 TOGETHER = 16  # columns that are described by one query
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOST_SHORT = 1 << 31  # numbers that an INTEGER holds
@@ -201,6 +203,15 @@ class Engine:
         return full
 
     # -- columns ---------------------------------------------------------------------------------------------
+
+    def fold_texts(self) -> None:
+        """Texts of categories in one spelling, which follows from each text alone."""
+        for column in (i for i, held in self.layout.columns.items() if held.kind == "text"):
+            found = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
+            texts = {text: fold_spelling(text) for (text,) in found if isinstance(text, str)}
+            changed = {text: folded for text, folded in texts.items() if folded != text}
+            if changed and len(found) <= MOST_FOLDED:
+                self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
 
     def rewrite(self, *, decimal: str | None, dates: str | None) -> None:
         """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
@@ -510,6 +521,15 @@ class Engine:
         if present and facts.dates == present:
             return f"CAST({trimmed} AS DATE)" if longest == len("2020-12-31") else dialect.moment(trimmed)
         return cell
+
+
+def fold_spelling(text: str) -> str:
+    """A text in small letters, with one space between words and none around.
+
+    >>> fold_spelling(" Never  Married ")
+    'never married'
+    """
+    return " ".join(normalize("NFKC", text).casefold().split())
 
 
 def as_array(table: Any, name: str, kind: Any) -> NDArray[Any]:

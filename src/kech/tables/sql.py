@@ -338,6 +338,19 @@ def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
     return f"SELECT count(*) FILTER (WHERE {fits}), count(c{column}) FROM {layout.rows([column])} AS kept"
 
 
+def few_texts(layout: Layout, column: int, most: int) -> str:
+    """The distinct cells of a column of text, and one more than the most that are wanted."""
+    held = f"{layout.rows([column])} AS kept WHERE c{column} IS NOT NULL"
+    return f"SELECT DISTINCT c{column} AS x FROM {held} LIMIT {most + 1}"
+
+
+def replaced_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:
+    """What cells of a column become, and which ones do."""
+    literal = layout.dialect.literal
+    cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in spellings.items())
+    return f"CASE c{column} {cases} END", f"c{column} IN ({', '.join(map(literal, spellings))})"
+
+
 # -- codes and points ----------------------------------------------------------------------------------------
 
 

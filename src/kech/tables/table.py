@@ -340,6 +340,8 @@ def read_table(
             check_size(opened, selected, limits.memory)
         load(backend, opened, [table.index(name) for name in selected], reading.null_values, frame)
         table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
+        if reading.fold_variants:
+            table.engine.fold_texts()
         return table
     except BaseException:
         if backend is not None:

@@ -8,12 +8,12 @@ values in the last column.  What nothing is known about is not published.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 
 from kech.audit.roles.names import GLUED, PART, Clue, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import NAME, NUMBER, TEXT
+from kech.audit.roles.words import NAME, NUMBER, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -42,6 +42,7 @@ class Guess:
     role: str
     reason: str
     confidence: float  # from 0 to 1; what the owner named has 1
+    is_code: bool = False  # whole numbers that have no order
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,14 @@ def guess_role(column: str, look: Look) -> Guess:
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
     if said and not is_unique_text(said, look):
-        return as_guess(said, seen)
+        return replace(as_guess(said, seen), is_code=are_codes(said, look))
     return as_guess(seen, None) if seen else guess_by_counts(look)
+
+
+def are_codes(said: Clue, look: Look) -> bool:
+    """Whether few whole numbers stand for kinds of something, or for yes and no."""
+    kinds = said.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
+    return look.is_whole and said.meaning.role == "quasi-identifier" and (kinds or look.facts.distinct == FLAG)
 
 
 def overrules(seen: Clue, said: Clue | None) -> bool:

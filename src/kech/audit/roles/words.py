@@ -388,6 +388,16 @@ PLAIN = (
     ),
 )
 
+UNORDERED = (  # meanings whose codes have no order
+    "sex",
+    "race or origin",
+    "a place",
+    "a country or nationality",
+    "language",
+    "marital status",
+    "where somebody works, learns or is treated",
+    "housing or property",
+)
 MEANINGS = (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE, *PLAIN)
 
 _PREPOSITIONS = "of at in by for since until before after when de du des del della di da do dos van von bei"

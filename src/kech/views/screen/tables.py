@@ -64,7 +64,7 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
 
 def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
-    in_plan = planned and (column["reading"] or column["suggested"] == "hierarchy")
+    in_plan = planned and (column["reading"] or column["suggested"] in ("hierarchy", "set"))
     hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
     for sentence in filter(None, (column["trouble"], hint)):
         out().print(escape(f"{column['column']!r}: {sentence}"))
