@@ -26,10 +26,11 @@ function versionTable(versions) {
   const rows = versions.map((each) => h("tr", {}, h("td", {}, count(each.version)), h("td", {}, each.time.slice(0, 10)),
     COUNTS.map((name) => h("td", { class: "number" }, told(each[name]))),
     h("td", { title: each.file }, nameOf(each.file), !each.found && h("strong", {}, " not there, or changed"))));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Versions" }, h("table", { class: "cells" },
-    h("caption", {}, "Versions. Held rows left the table and stay until their whole cohort leaves; corrected ones stay as first published."),
-    h("thead", {}, h("tr", {}, ["version", "day", ...COUNTS, "file"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, rows)));
+  return [h("h2", { class: "next" }, "Versions"),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Versions" }, h("table", { class: "cells" },
+      h("thead", {}, h("tr", {}, ["version", "day", ...COUNTS, "file"].map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, rows))),
+    h("p", { class: "hint" }, "Held rows left the table and stay until their whole cohort leaves; corrected ones stay as first published.")];
 }
 
 // -- lives ---------------------------------------------------------------------------------------------------
