@@ -24,7 +24,7 @@ from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
 from kech.tables.sql import Mapping1D
 
-quote, literal, harmless = DuckDB.dialect.quote, DuckDB.dialect.literal, DuckDB.dialect.harmless
+quote, literal, guard_formula = DuckDB.dialect.quote, DuckDB.dialect.literal, DuckDB.dialect.guard_formula
 pytestmark = pytest.mark.usefixtures("temporary")
 NO_COMMIT = "TransactionContext Error: Failed to commit: could not allocate block of size 343.0 MiB"
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -505,11 +505,11 @@ def test_formulas_are_defused_and_numbers_are_not():
     connection = duckdb.connect()
 
     def defused(cell):
-        return connection.execute(f"SELECT {harmless('x')} FROM (SELECT {literal(cell)} AS x)").fetchone()[0]
+        return connection.execute(f"SELECT {guard_formula('x')} FROM (SELECT {literal(cell)} AS x)").fetchone()[0]
 
     assert [defused(cell) for cell in FORMULAS] == ["'" + cell for cell in FORMULAS]
     assert [defused(cell) for cell in HARMLESS] == HARMLESS
-    assert connection.execute(f"SELECT {harmless('x')} FROM (SELECT NULL::VARCHAR AS x)").fetchone() == (None,)
+    assert connection.execute(f"SELECT {guard_formula('x')} FROM (SELECT NULL::VARCHAR AS x)").fetchone() == (None,)
 
 
 def test_texts_that_mean_missing():

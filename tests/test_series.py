@@ -849,12 +849,3 @@ def test_postgres_and_files_know_the_same_rows(nine, tmp_path, postgres):
 
     assert (found["rows"], found["series"]["arrivals"], found["series"]["corrected"]) == (12, 3, 0)
     assert kech.verify_series(nine)["holds"]
-
-
-def test_spark_and_files_know_the_same_rows(nine, tmp_path, spark):
-    rows = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
-    with table_of(rows, engine="spark", master=spark("spark")) as table:
-        found = nine.publish(table, tmp_path / "two.csv", k=3, effort="quick")
-
-    assert (found["rows"], found["series"]["arrivals"], found["series"]["corrected"]) == (12, 3, 0)
-    assert kech.verify_series(nine)["holds"]

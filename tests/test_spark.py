@@ -3,6 +3,7 @@
 import os
 import stat
 from dataclasses import replace
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -44,6 +45,44 @@ def test_a_cluster_releases_what_duckdb_releases(spark, run, folder):
         assert kech.check_certificate(folder / "safe.csv")["k"] >= 5
         claims.append({name: done.json[name] for name in CLAIMS})
     assert claims[0] == claims[1] == claims[2]
+
+
+def visits(month):
+    """A made-up clinic: visits leave, come back, are corrected and arrive; some cells are missing."""
+    ids = [*range(80), *range(80, 90 + 30 * month)] if month != 1 else [*range(6), *range(9, 120)]
+    rows = [
+        (
+            i,
+            None if i % 11 == 3 else 20 + (i * 37) % 60 + 0.5 * (i % 2),
+            f"0{2100 + i % 9}",
+            date(2020, 1 + i % 12, 1),
+            None if i % 13 == 5 else f"f{i % 4}" if (i, month) != (20, 2) else "corrected",
+        )
+        for i in ids
+    ]
+    names = ("visit", "age", "zip", "seen", "finding")
+    return pa.table({name: list(cells) for name, cells in zip(names, zip(*rows, strict=True), strict=True)})
+
+
+@pytest.mark.parametrize("engines", [("spark", "spark", "spark"), ("duckdb", "spark", "duckdb")])
+@pytest.mark.filterwarnings("ignore::kech.errors.RepeatedPeople")
+def test_a_series_on_spark_publishes_what_duckdb_publishes(spark, folder, engines):
+    """The same rows under the same labels in every month, also where engines change."""
+    master = spark("spark")
+    roles = {"quasi_identifiers": ["age", "zip", "seen"], "sensitive": ["finding"], "key": ["visit"], "threads": 1}
+    counts = []
+    for name, used in (("here", ("duckdb",) * 3), ("there", engines)):
+        series = kech.open_series(folder / name)
+        for month, engine in enumerate(used):
+            more = {"engine": "spark", "master": master} if engine == "spark" else {}
+            with kech.read_table(visits(month), **roles, **more) as table:
+                asked = {"k": 4, "effort": "quick", "departures": "withdraw", "wait": 0.1, "ledger": False}
+                found = series.publish(table, folder / f"{name}{month}.csv", **asked)
+            rows = sorted((folder / f"{name}{month}.csv").read_text().splitlines())
+            counts.append((rows, {key: value for key, value in found["series"].items() if key != "folder"}))
+        assert kech.verify_series(series)["holds"]
+    assert counts[:3] == counts[3:]
+    assert [part["withdrawn"] > 0 for _, part in counts[:3]] == [False, True, False] and counts[2][1]["returned"] > 0
 
 
 def test_a_process_works_on_one_cluster(spark, folder):

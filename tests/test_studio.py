@@ -70,6 +70,7 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
         table = studio.open_nine(k=3)
         pages = {page.read_bytes() for page in (Path(kech.__file__).parent / "studio" / "pages").iterdir()}
         names = {"table": table, "step": "roles", "file": "main.js", "example": "nine", "tree": "t", "job": "j"}
+        names["series"] = "clinic"
         answered = {}
         for route in studio.routes:
             for method in route.methods:
@@ -77,7 +78,7 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
                 assert status == 401 or (method == "HEAD" and not body) or body in pages, route.path
                 answered[route.path] = answered.get(route.path, False) or status == 200
     assert {path for path, is_answered in answered.items() if is_answered} == {
-        "/", "/open", "/tables/{table}/{step}", "/static/{file}",
+        "/", "/open", "/tables/{table}/{step}", "/series/{series}", "/static/{file}",
     }  # fmt: skip
 
 
@@ -415,6 +416,38 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     monkeypatch.chdir(tmp_path)
     said = run(*shlex.split(job["command"])[1:], "--json").json
     assert alike(said, folder / "nine-k3-again") == alike(found, folder / "nine-k3")
+
+
+def clinic(last):
+    """Visits of a made-up clinic, as a CSV file."""
+    cells = [f"{i},{20 + i * 7 % 40},{i % 3}" for i in range(last)]
+    return "\n".join(["visit,age,finding", *cells]).encode()
+
+
+def test_a_series_is_seen_and_its_next_version_published(tmp_path, run):
+    words = ("--series", tmp_path / "clinic", "--key", "visit", "--qi", "age", "--sensitive", "finding", "--k", 5)
+    (tmp_path / "oct.csv").write_bytes(clinic(60))
+    assert run("release", tmp_path / "oct.csv", "-o", tmp_path / "one.csv", *words).code == 0
+    with running(tmp_path) as studio:
+        assert studio.json("GET", "/api/state")["series"] == ["clinic"]
+        table = studio.upload("nov.csv", clinic(83))["id"]
+        job = studio.start(table, "publish", series="clinic", file="two.csv", wait=0.1)
+        found = studio.json("GET", f"/api/tables/{table}/jobs/{job['job']}/result")
+        assert found["series"]["version"] == 2 and Path(found["file"]) == tmp_path / "two.csv"
+        assert "--series" in job["command"] and "--wait 0.1" in job["command"]
+        seen = studio.json("GET", "/api/series/clinic")
+        assert [each["version"] for each in seen["versions"]] == [1, 2] and seen["in_force"]["wait"] == 0.1
+        assert seen["versions"] == json.loads(run("series", tmp_path / "clinic", "--json").out)["versions"]
+        assert sum(bar["rows"] for bar in seen["lives"]) == found["rows"] and seen["lives"][0]["versions"] == [1, 2]
+        for file in ("two.csv", "../two.csv"):
+            asked = {"verb": "publish", "options": {"series": "clinic", "file": file}}
+            studio.json("POST", f"/api/tables/{table}/jobs", asked, status=422)
+        for wish in ({"file": "x.csv", "series": "none"}, {"file": "a.txt", "series": "clinic"}):
+            studio.ask(table, "publish", status=422, **wish)
+        studio.json("GET", "/api/series/none", status=422)
+        studio.json("GET", "/api/series/%2e%2e", status=422)
+    assert not (tmp_path / "none").exists()
+    assert run("verify", "--series", tmp_path / "clinic").code == 0
 
 
 def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, folder, tmp_path):

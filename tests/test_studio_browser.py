@@ -256,6 +256,38 @@ def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
 
 
 @tried_again
+def test_a_series_is_seen_and_continued(visit):
+    visitor = visit(width=390)
+    page, folder = visitor.page, Path(visitor.studio.json("GET", "/api/state")["folder"])
+    for month, last in enumerate((60, 75, 90)):
+        rows = [("visit", "age", "ill"), *((i, 20 + i * 7 % 40, i % 3) for i in range(5 * month, last))]
+        with (folder / f"{month}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows(rows)
+        if month < 2:
+            roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "key": ["visit"]}
+            with kech.read_table(folder / f"{month}.csv", **roles) as table:
+                asked = {"k": 5, "effort": "quick", "ledger": False}
+                kech.open_series(folder / "clinic").publish(table, folder / f"safe{month}.csv", **asked)
+    page.reload()
+    page.get_by_role("link", name="clinic", exact=True).click()
+    page.get_by_role("heading", name="Lives of cohorts").wait_for()
+    visitor.look("series")
+    page.set_viewport_size({"width": 1024, "height": 800})
+    visitor.press("Publish the next version")
+    assert "Choose the table" in page.get_by_role("alert").inner_text()
+    page.get_by_label("Table", exact=True).set_input_files(folder / "2.csv")
+    visitor.press("Publish the next version")
+    page.locator("tbody tr").nth(2).wait_for()
+    last = kech.open_series(folder / "clinic").to_json()["versions"][2]
+    shown = page.locator("tbody tr").nth(2).locator("td").all_inner_texts()
+    assert shown[2:6] == [str(last[name]) for name in ("rows", "cohorts", "arrivals", "waiting")]
+    page.reload()
+    page.get_by_role("heading", name="Lives of cohorts").wait_for()
+    visitor.look("series, continued")
+    assert kech.verify_series(folder / "clinic")["holds"]
+
+
+@tried_again
 def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, monkeypatch):
     monkeypatch.undo()  # what a first try left
     visitor, start, held = visit(), jobs.Lane.start, [True]

@@ -259,15 +259,14 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Term
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
-        same_as = first.get(same, "") if same else ""
-        return Word("nested", count, nested_in=nested.path.name, same_as=same_as, judged=tuple(known))
+        word = Word("nested", count, nested_in=nested.path.name, judged=tuple(known))
+        return replace(word, same_as=first.get(same, "") if same else "")
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
-        if terms.series is not None:
-            ways = BESIDE_SERIES if draft.is_part else BEFORE_SERIES
+        ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
     return Word(
         "composed",

@@ -10,8 +10,9 @@ import secrets
 import shlex
 import shutil
 import weakref
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -19,7 +20,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+import kech
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
+from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import VERBS
@@ -168,6 +171,14 @@ class OpenTable:
         job.command = shlex.join([*words, *(word for file in options["earlier"] for word in ("--earlier", file))])
         return job
 
+    def publish(self, options: dict[str, Any]) -> Job:
+        """Start the next version of a series, and say which command does the same."""
+        axes = {name: axis.hierarchy for name, axis in self.plan.axes.items() if axis.hierarchy}
+        job = self.ask("publish", options | {"hierarchies": axes, "ledger": not self.is_example})
+        words = ["kech", "release", self.name, "--series", options["series"], "-o", options["file"]]
+        job.command = shlex.join([*words, "--wait", str(options["wait"])] if options["wait"] is not None else words)
+        return job
+
     def list_earlier(self) -> list[str]:
         """The files of earlier releases that are still there."""
         return [file for file in self.released if Path(file).is_file()]
@@ -286,9 +297,26 @@ class Desk:
             taken = place.exists() and not place.is_dir()
         except (OSError, RuntimeError):  # a name that is too long, a link to itself
             raise BadTarget(name, "no folder can have this name here. Choose another name.") from None
-        if not place.is_relative_to(self.target) or place == self.target or taken:
+        if not place.is_relative_to(self.target) or place == self.target:
             raise BadTarget(name, "it lies outside the folder of the studio. Choose another name.")
+        if taken:
+            raise BadTarget(name, "a file has this name. Choose another name.")
         return place
+
+    def list_series(self) -> list[str]:
+        """The series in the folder of the studio, by the names of their folders."""
+        with suppress(OSError):
+            return sorted(place.parent.name for place in self.target.glob(f"*/{BOOK}"))
+        return []
+
+    def describe_series(self, name: str) -> dict[str, Any]:
+        """Versions of a series, and the lives of its cohorts; those of equal life together."""
+        series = kech.open_series(self.place(name))
+        lives: dict[tuple[int, ...], Counter[str]] = defaultdict(Counter)
+        for life in series.lives():
+            lives[life.versions].update(cohorts=1, rows=life.rows)
+        bars = [{"versions": list(versions), **counts} for versions, counts in sorted(lives.items())]
+        return series.to_json() | {"name": name, "lives": bars}
 
     async def forget(self, table: OpenTable) -> None:
         """Close one table."""

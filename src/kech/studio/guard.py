@@ -31,7 +31,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-PUBLIC = ("/static/", "/tables/")  # pages and scripts of kech, which hold nothing of a table
+PUBLIC = ("/static/", "/tables/", "/series/")  # pages and scripts of kech, which hold nothing of a table
 NO_SECRET = (
     "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"

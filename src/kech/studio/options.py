@@ -76,3 +76,13 @@ class ReleaseOptions(Options):
     ledger: bool
     earlier: list[str]
     allow_composition: bool
+
+
+class PublishOptions(Options):
+    """The next version of a series; the paths come from the server, not from the page."""
+
+    series: str
+    file: str
+    wait: float | None
+    hierarchies: dict[str, str]
+    ledger: bool

@@ -53,6 +53,7 @@ def make_app(desk: Desk) -> Starlette:
         Route("/", page),
         Route("/open", page),
         Route("/tables/{table}/{step}", page),
+        Route("/series/{series}", page),
         Route("/static/{file}", static),
         *table_routes(desk),
         *tree_routes(desk),
@@ -84,6 +85,7 @@ def table_routes(desk: Desk) -> list[Route]:
     async def state(request: Request) -> Response:
         del request
         facts = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
+        facts["series"] = await asyncio.to_thread(desk.list_series)
         return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
 
     async def upload(request: Request) -> Response:
@@ -99,6 +101,9 @@ def table_routes(desk: Desk) -> list[Route]:
     async def look(request: Request) -> Response:
         return answer(find_table(request, desk).to_json())
 
+    async def series(request: Request) -> Response:
+        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
+
     async def change(request: Request) -> Response:
         table = find_table(request, desk)
         table.change(await decode_body(request, Change))
@@ -112,6 +117,7 @@ def table_routes(desk: Desk) -> list[Route]:
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
+        Route("/api/series/{series}", series),
         Route("/api/tables", upload, methods=["POST"]),
         Route("/api/examples/{example}", example, methods=["POST"]),
         Route(one, look),
@@ -160,6 +166,8 @@ def job_routes(desk: Desk) -> list[Route]:
         options = question.options
         if question.verb == "release":
             return await tell_progress(table.release(place_release(desk, table, options)))
+        if question.verb == "publish":
+            return await tell_progress(table.publish(place_version(desk, options)))
         if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await tell_progress(table.ask(question.verb, options))
@@ -229,6 +237,23 @@ def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
     place = {"folder": str(desk.place(target.folder)), "file": stem + target.ending}
     return place | terms
+
+
+class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page may say of the next version of a series: names below the folder of the studio."""
+
+    series: str
+    file: str
+    wait: float | None = None
+
+
+def place_version(desk: Desk, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a version, with paths made here."""
+    try:
+        target = msgspec.convert(options, VersionTarget)
+    except msgspec.ValidationError as fault:
+        raise BadOption("publish", f"{fault}.") from None
+    return {"series": str(desk.place(target.series)), "file": str(desk.place(target.file)), "wait": target.wait}
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from kech.studio.options import (
     LatticeOptions,
     Options,
     PreviewOptions,
+    PublishOptions,
     ReleaseOptions,
     SpectrumOptions,
     ZigzagOptions,
@@ -153,6 +154,15 @@ def release(sitting: Sitting, options: ReleaseOptions) -> dict[str, Any]:
     ).to_json()
 
 
+def publish(sitting: Sitting, options: PublishOptions) -> dict[str, Any]:
+    """`kech release --series`: read as the series says, published as its next version."""
+    series = kech.open_series(options.series)
+    trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
+    dialect = {name: getattr(sitting.plan.reading, name) for name in ("delimiter", "encoding")}
+    with kech.read_table(sitting.path, series.request.override(axes=trees), **dialect) as table:
+        return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
+
+
 @dataclass(frozen=True, slots=True)
 class Verb:
     """How a question is asked."""
@@ -172,4 +182,5 @@ VERBS = {
     "zigzag": Verb(zigzag, ZigzagOptions, slow=True),
     "preview": Verb(preview, PreviewOptions),
     "release": Verb(release, ReleaseOptions),
+    "publish": Verb(publish, PublishOptions, whole=True),
 }

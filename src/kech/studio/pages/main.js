@@ -8,17 +8,20 @@ import * as choose from "./choose.js";
 import * as open from "./open.js";
 import * as release from "./release.js";
 import * as roles from "./roles.js";
+import * as series from "./series.js";
 import * as spectrum from "./spectrum.js";
 
-const STEPS = { open, roles, axes, spectrum, choose, release };
+const STEPS = { open, roles, axes, spectrum, choose, release, series };
 const TITLES = { open: "Open", roles: "Roles", axes: "Axes", spectrum: "Spectrum", choose: "Choose", release: "Release" };
+const SERIES = "/series/";
 const content = document.getElementById("content");
 let leave = new AbortController();
 let table = null;
 
 function address() {
+  if (location.pathname.startsWith(SERIES)) return { id: null, step: "series", series: decodeURIComponent(location.pathname.slice(SERIES.length)) };
   const [, id, step] = location.pathname.match(/^\/tables\/(\w+)\/(\w+)$/) ?? [];
-  return { id: id ?? null, step: STEPS[step] ? step : "open" };
+  return { id: id ?? null, step: TITLES[step] ? step : "open" };
 }
 
 function go(step, id = table?.id) {
@@ -29,7 +32,7 @@ function go(step, id = table?.id) {
 async function show(moveFocus) {
   leave.abort();
   leave = new AbortController();
-  const { signal } = leave, { id, step } = address();
+  const { signal } = leave, { id, step, series: name } = address();
   const place = h("div", {});
   replace(content, place);
   replace(document.getElementById("answers"));
@@ -37,9 +40,9 @@ async function show(moveFocus) {
     drawHead(id, step);
     table = id === null ? null : table?.id === id ? table : await Table.find(id);
     if (signal.aborted) return;
-    nameTable(step);
+    nameTable(TITLES[step] ?? name);
     if (moveFocus) { content.focus({ preventScroll: true }); scrollTo(0, 0); }
-    await STEPS[step].show(place, { table, go, signal, again: () => keepingFocus(content, () => show(false)) });
+    await STEPS[step].show(place, { table, series: name, go, signal, again: () => keepingFocus(content, () => show(false)) });
   } catch (fault) {
     if (fault.name === "AbortError" || signal.aborted) return;
     const isLockedOut = fault.status === 401;
@@ -55,8 +58,8 @@ function drawHead(id, step) {
   if (current) list.parentElement.scrollLeft = current.offsetLeft - list.offsetLeft - 60;
 }
 
-function nameTable(step) {
-  document.title = `${TITLES[step]}${table ? ` · ${table.name}` : ""} · kech studio`;
+function nameTable(title) {
+  document.title = `${title}${table ? ` · ${table.name}` : ""} · kech studio`;
   document.getElementById("table-name").textContent = table ? table.name : "";
 }
 
@@ -64,7 +67,7 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   const path = link.getAttribute("href");
-  if (path !== "/open" && !path.startsWith("/tables/")) return;
+  if (path !== "/open" && !path.startsWith("/tables/") && !path.startsWith(SERIES)) return;
   event.preventDefault();
   history.pushState(null, "", path);
   show(true);

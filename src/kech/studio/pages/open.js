@@ -39,6 +39,8 @@ async function showChoice(root, { go, signal }) {
     h("div", { class: "grid examples" }, known.examples.map((name) => h("section", { class: "panel" },
       h("h3", {}, EXAMPLES[name][0]), h("p", {}, EXAMPLES[name][1]),
       button(`Open ${EXAMPLES[name][0].toLowerCase()}`, () => opened(request("POST", `/api/examples/${name}`)))))),
+    known.series.length > 0 && [h("h2", { class: "next" }, "Series in this folder"),
+      h("ul", {}, known.series.map((name) => h("li", {}, h("a", { href: `/series/${encodeURIComponent(name)}` }, name))))],
     known.tables.length > 0 && [h("h2", { class: "next" }, "Open tables"),
       h("ul", {}, known.tables.map((table) => h("li", {}, h("a", { href: `/tables/${table.id}/open` }, table.name))))]);
 }
