@@ -111,7 +111,7 @@ def test_a_release_in_another_form_tells_nothing_new(town, released, tmp_path, m
         for form in FORMS:
             made = kech.make_release(table, k=4, effort="quick", labels=form)
             made.write(tmp_path / f"{form}.csv")
-        assert made.words[-1].verdict == "nested"
+        assert made.admissions[-1].verdict == "nested"
 
 
 # Other people's readers

@@ -501,7 +501,7 @@ def test_a_second_release(tmp_path):
     def write(name, **asked):
         made = release(tmp_path / "visits.csv", **asked)
         made.write(tmp_path / name)
-        return made.words[-1].verdict
+        return made.admissions[-1].verdict
 
     assert write("first.csv") == "first"
     assert write("again.csv") == "nested"
@@ -522,7 +522,7 @@ def test_histories_do_not_follow_finer_labels(tmp_path, first, second, admitted)
 
     if admitted:
         later.write(tmp_path / "second.csv")
-        assert later.words[-1].verdict == "nested"
+        assert later.admissions[-1].verdict == "nested"
     else:
         with pytest.raises(ReleasedBefore):
             later.write(tmp_path / "second.csv")

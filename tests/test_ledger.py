@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import kech
 from kech import Ledger
 from kech.errors import BadLedger, OutOfMemory, ReleasedBefore
-from kech.release.admission import Terms
+from kech.release.admission import AdmissionOptions
 from kech.tables.demo import generate_town, write_csv
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
@@ -555,7 +555,9 @@ def test_of_two_releases_at_once_one_is_refused(people, folder):
 
 def test_releases_of_one_series_are_no_obstacle_to_each_other(people, folder, monkeypatch):
     def write(series, k, name):
-        monkeypatch.setattr("kech.release.release.Terms", partial(Terms, series=frozenset(series)))
+        monkeypatch.setattr(
+            "kech.release.release.AdmissionOptions", partial(AdmissionOptions, series=frozenset(series))
+        )
         with kech.read_table(people, quasi_identifiers=["age", "moved_in"]) as table:
             return kech.make_release(table, k=k).write(folder / name)
 

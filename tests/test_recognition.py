@@ -24,7 +24,7 @@ def release(folder, source, name, k=5, allow=False, **roles):
     with kech.read_table(source, **(roles or ROLES)) as table:
         made = kech.make_release(table, k=k, effort="quick")
         made.write(folder / name, allow_composition=allow)
-    return made.words[-1]
+    return made.admissions[-1]
 
 
 def saved(folder, frame, name):

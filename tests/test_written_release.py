@@ -285,7 +285,7 @@ def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
 def test_a_release_in_another_form_has_heard_nothing_of_the_ledger_yet(nine, tmp_path):
     made = kech.make_release(nine, k=3)
     made.write(tmp_path / "t.pq", ledger=False)
-    assert (len(made.words), replace(made, request=made.request.override(labels="dash")).words) == (1, [])
+    assert (len(made.admissions), replace(made, request=made.request.override(labels="dash")).admissions) == (1, [])
 
 
 def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):

@@ -111,8 +111,8 @@ def look_at(table: Table, rows: int) -> Inspection:
     """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
-    given = {name: role for name in table.loaded if (role := given_role(table, name))}
-    guessed |= {name: replace(role, is_code=guessed[name].is_code) for name, role in given.items()}
+    chosen_roles = {name: role for name in table.loaded if (role := given_role(table, name))}
+    guessed |= {name: replace(role, is_code=guessed[name].is_code) for name, role in chosen_roles.items()}
     guessed |= guess_person(table, guessed)
     chosen = tuple(name for name, each in guessed.items() if each.role == "quasi-identifier")
     person = [name for name, each in guessed.items() if each.role == "person"]

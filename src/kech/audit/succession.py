@@ -26,17 +26,17 @@ def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
     series = folder if isinstance(folder, Series) else open_series(folder)
     versions, lives = series.book.versions, series.lives()
     files = {version.number: series.store.find_release(version) for version in versions}
-    found, before = [], (0, dict[Label, Rows]())
+    summaries, before = [], (0, dict[Label, Rows]())
     for number, file in files.items():
         if file is None:
             continue
         figures, rows = check_file(file, series.folder / f"{number:04}-certificate.json", number, lives)
         entered, left = check_changes(file, before, (number, rows), lives)
         counted = {name: figures[name] for name in ("k", "rows", "classes", "loss")}
-        found.append({"version": number, "file": str(file), **counted, "entered": entered, "left": left})
+        summaries.append({"version": number, "file": str(file), **counted, "entered": entered, "left": left})
         before = number, rows
-    check_complete(series.folder, [version for version in versions if files[version.number] is None], len(found))
-    return {"series": str(series.folder), "holds": True, "versions": found}
+    check_complete(series.folder, [version for version in versions if files[version.number] is None], len(summaries))
+    return {"series": str(series.folder), "holds": True, "versions": summaries}
 
 
 def check_complete(folder: Path, lacking: Sequence[Version], checked: int) -> None:

@@ -177,8 +177,8 @@ def release(
     """
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     if series is not None:
-        for option, given in {"--folder": folder, "--mapping": mapping, "--bound": bound}.items():
-            if given:
+        for option, value in {"--folder": folder, "--mapping": mapping, "--bound": bound}.items():
+            if value:
                 raise BadOption(option, "a release of a series does not take it. Omit it.")
         publish_in_series(series, table, options, output, certificate, past)
         return

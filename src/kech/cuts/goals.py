@@ -35,11 +35,11 @@ def cut_for_goals(
     whole = check_reachable(points, goal)
     starts = start_sizes(ks, goal, points.people)
     repaired: dict[int, Partition] = {}
-    for k, found in zip(starts, make(points, starts, cut, run), strict=True):
+    for k, partition in zip(starts, make(points, starts, cut, run), strict=True):
         report("meeting goals", len(repaired) / len(starts))
-        repaired[k] = meet_goals(found, k, goal, part=run.part)
+        repaired[k] = meet_goals(partition, k, goal, part=run.part)
     if not keeps_goals(whole, goal):
-        repaired = {k: found for k, found in repaired.items() if keeps_goals(found, goal)}
+        repaired = {k: partition for k, partition in repaired.items() if keeps_goals(partition, goal)}
     if max(repaired, default=0) < max(ks):
         check_goals(whole, goal, UNMET)
     sizes = sorted({*ks, *repaired})
@@ -133,10 +133,10 @@ def check_goals(partition: Partition, goal: Goal, where: str) -> None:
     """Refuse a partition that breaks a goal; figures only, no value is named."""
     tallies = [*tally_sensitive(partition), *tally_people(partition)]
     if not hold(goal, tallies):
-        wanted = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
+        goals = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goal))
         raise GoalNotMet(
-            f"{wanted} was asked, {where} {spell_figures(worst_figures(goal, tallies))} ({names}). Ask for less."
+            f"{goals} was asked, {where} {spell_figures(worst_figures(goal, tallies))} ({names}). Ask for less."
         )
 
 

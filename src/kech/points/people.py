@@ -57,9 +57,9 @@ def number_people(codes: NDArray[np.int32]) -> Ints:
         return np.unique(codes[:, 0], return_inverse=True)[1].ravel()
     order = np.lexsort(codes.T)
     new = np.r_[False, (np.diff(codes[order], axis=0) != 0).any(axis=1)][: len(codes)]
-    found = np.empty(len(codes), np.int64)
-    found[order] = np.cumsum(new)
-    return found
+    numbers = np.empty(len(codes), np.int64)
+    numbers[order] = np.cumsum(new)
+    return numbers
 
 
 def name_persons(codes: NDArray[np.int32], rows: Ints, key: bytes, *, histories: bool = False) -> Persons:
@@ -94,10 +94,10 @@ def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def count_people(group: Ints, person: Persons, rows: Ints, classes: int) -> Ints:
     """Different people of each class; shares are (class, person, rows)."""
     single = person == ALONE
-    found = np.bincount(group[single], rows[single], classes).astype(np.int64)
+    people = np.bincount(group[single], rows[single], classes).astype(np.int64)
     persons = int(person.max(initial=0)) + 1
     pairs = np.sort(group[~single] * persons + person[~single])  # np.unique hashes, which is ten times as slow
-    return found + np.bincount(pairs[np.diff(pairs, prepend=-1) != 0] // persons, minlength=classes)
+    return people + np.bincount(pairs[np.diff(pairs, prepend=-1) != 0] // persons, minlength=classes)
 
 
 def count_holders(
@@ -122,8 +122,8 @@ def stand_at(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size:
     if person is None:
         return np.bincount(codes, rows, size).astype(np.int64)
     single = person == ALONE
-    found = np.bincount(codes[single], rows[single], size).astype(np.int64)
-    return found + np.bincount(find_middles(person[~single], codes[~single], rows[~single]), minlength=size)
+    people = np.bincount(codes[single], rows[single], size).astype(np.int64)
+    return people + np.bincount(find_middles(person[~single], codes[~single], rows[~single]), minlength=size)
 
 
 def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> NDArray[np.int32]:

@@ -1,6 +1,6 @@
 """Admission: whether a written release may be put in place, given the releases of the same table before it.
 
-In: a draft with its certificate, the table, the ledger and earlier releases.  Out: a `Word`, or ReleasedBefore.
+In: a draft with its certificate, the table, the ledger and earlier releases.  Out: a `Admission`, or ReleasedBefore.
 """
 
 import json
@@ -73,7 +73,7 @@ BESIDE_SERIES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Admission:
     """What the ledger said: how many earlier releases there are, and why one more is admitted."""
 
     verdict: str  # no ledger, first, series, nested or composed
@@ -110,10 +110,10 @@ class Draft:
 
     def open_columns(self, columns: Sequence[str]) -> AbstractContextManager[Table]:
         """The table with these quasi-identifiers, as far as it has them."""
-        wanted = [name for name in columns if name in self.table.columns]
+        names = [name for name in columns if name in self.table.columns]
         if not self.is_part:
-            return self.table.reopen(wanted)
-        if not {*wanted} <= {*self.table.quasi_identifiers}:
+            return self.table.reopen(names)
+        if not {*names} <= {*self.table.quasi_identifiers}:
             raise BadOption("--earlier", "the earlier release has quasi-identifiers that the series lacks.")
         return nullcontext(self.table)
 
@@ -136,7 +136,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AdmissionOptions:
     """Where earlier releases are looked for, and whether one more may leave people fewer to hide among."""
 
     ledger: Ledger | None
@@ -172,12 +172,12 @@ class Past(NamedTuple):
 
 
 @contextmanager
-def check_admission(draft: Draft, terms: Terms) -> Iterator[Word]:
+def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:
-        word = judge(draft, Past(), terms)
-        yield word if word.earlier else Word("no ledger")
+        admission = judge(draft, Past(), terms)
+        yield admission if admission.earlier else Admission("no ledger")
         return
     contents = draft.table.fingerprint()
     with ledger.lock() as book:
@@ -185,13 +185,13 @@ def check_admission(draft: Draft, terms: Terms) -> Iterator[Word]:
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in book.releases if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
-        word = judge(draft, past, terms)
+        admission = judge(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
             kept = ledger.keep_sketches(sketches)
-            entry = msgspec.structs.replace(entry, same_as=word.same_as, sketch=kept)
+            entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
             ledger.add(book, entry)
-            yield Word(**asdict(word) | {"updated": len(moved)})
+            yield Admission(**asdict(admission) | {"updated": len(moved)})
         except BaseException:
             if draft.path.exists():  # else the table has its name already
                 ledger.write(book, book.releases)
@@ -218,26 +218,26 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
-def judge(draft: Draft, past: Past, terms: Terms) -> Word:
-    """The word on a release, given those the ledger knows and those that are named."""
+def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
+    """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
     folders = {draft.target.parent, draft.table.source.path.parent}
     with as_files(terms.earlier, folders, draft.table.limit) as earlier:
         known = {entry.release for entry in past.before}
         files = find_files(known, folders) | {digest(path): path for path in earlier}
-        return judge_files(draft, past, files, terms) if known or files else Word("first")
+        return judge_files(draft, past, files, terms) if known or files else Admission("first")
 
 
-def judge_new(parts: Sequence[Draft], past: Past, terms: Terms) -> Word:
-    """The word on a later release of a series: its new cohorts alone are judged, the others were."""
+def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Admission:
+    """The admission of a later release of a series: its new cohorts alone are judged, the others were."""
     rest = past._replace(same=(), shared=past.before)
-    words = [judge(part, rest, terms) for part in parts]
-    is_other = [word for word in words if word.verdict != "first"]
-    return is_other[0] if is_other else Word("series", len(terms.series or ()))
+    admissions = [judge(part, rest, terms) for part in parts]
+    is_other = [admission for admission in admissions if admission.verdict != "first"]
+    return is_other[0] if is_other else Admission("series", len(terms.series or ()))
 
 
-def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Terms) -> Word:
+def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:
     """A coarsening of an earlier release is admitted; others must be allowed, unless only some rows were released
     before, or it is the release of a series, and all have as many candidates as one release alone leaves.
 
@@ -259,8 +259,8 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Term
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
-        word = Word("nested", count, nested_in=nested.path.name, judged=tuple(known))
-        return replace(word, same_as=first.get(same, "") if same else "")
+        admission = Admission("nested", count, nested_in=nested.path.name, judged=tuple(known))
+        return replace(admission, same_as=first.get(same, "") if same else "")
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
@@ -268,7 +268,12 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Term
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
-    return Word(
+    return state_composition(composition, count, past, known)
+
+
+def state_composition(composition: Composition, count: int, past: Past, known: Iterable[str]) -> Admission:
+    """The admission of a release of which all releases together leave this much."""
+    return Admission(
         "composed",
         count,
         k=composition.k,
@@ -281,10 +286,10 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Term
     )
 
 
-def is_enough(found: Composition, past: Past, of_others: bool, terms: Terms) -> bool:
+def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
     """Whether releases of other tables, or a series, leave every row as many candidates as each promised alone."""
-    least = max([found.k, *(entry.k for entry in past.same)])
-    return (of_others or terms.series is not None) and found.joint_k >= least
+    least = max([composition.k, *(entry.k for entry in past.same)])
+    return (of_others or terms.series is not None) and composition.joint_k >= least
 
 
 def first_of(entry: Entry) -> str:

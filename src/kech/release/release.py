@@ -26,7 +26,7 @@ from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
-from kech.release.admission import Draft, Terms, Word, check_admission
+from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
 from kech.release.pointers import find_joint_pointers, points_at_rows
@@ -75,7 +75,7 @@ class Release:
     version: str
     request: Request
     most_rows: int = 1  # of one person of the table
-    words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
+    admissions: list[Admission] = field(default_factory=list, init=False)  # one for each file written
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -231,7 +231,7 @@ class Release:
         A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
-        terms = Terms(pick_ledger(ledger), earlier, allow_composition)
+        terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
         if terms.ledger:
             terms.ledger.settle()
         if address := find_address(path):
@@ -243,7 +243,7 @@ class Release:
         path: Path,
         certificate: str | PathLike[str] | None,
         mapping: str | PathLike[str] | None,
-        terms: Terms,
+        terms: AdmissionOptions,
         within: Path | None,
     ) -> dict[str, Any]:
         """Write a file beside its place, check it, then give it its name."""
@@ -275,7 +275,7 @@ class Release:
         address: Address,
         certificate: str | PathLike[str] | None,
         mapping: str | PathLike[str] | None,
-        terms: Terms,
+        terms: AdmissionOptions,
     ) -> dict[str, Any]:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
@@ -306,16 +306,16 @@ class Release:
         return certified
 
     @contextmanager
-    def admit(self, drafted: Draft, mapped: MappingDraft, terms: Terms) -> Iterator[None]:
+    def admit(self, drafted: Draft, mapped: MappingDraft, terms: AdmissionOptions) -> Iterator[None]:
         """Finish the drafts of a release, ask the ledger, and hold it while they are put in place."""
         drafted.certificate.write_text(as_json(drafted.claims), "utf-8")
         mapped.fill(drafted.claims["file"]["sha256"])
         report("looking for earlier releases")
         is_within = drafted.address is None and drafted.trace != drafted.path  # then its folder is put in place later
-        with check_admission(drafted, terms) as word, nullcontext() if is_within else delay_interrupts():
+        with check_admission(drafted, terms) as admission, nullcontext() if is_within else delay_interrupts():
             yield
             mapped.put_in_place()
-        self.words.append(word)
+        self.admissions.append(admission)
 
     def summarize(
         self,
@@ -335,7 +335,7 @@ class Release:
             "measured": certificate["measured"],
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
-            "ledger": self.words[-1].to_json(),
+            "ledger": self.admissions[-1].to_json(),
             "identifying": [name for name in as_they_are if points_at_rows(self.published_table, name)],
             "identifying_together": find_joint_pointers(self.published_table, as_they_are),
             "rare_texts": [
@@ -353,7 +353,9 @@ class Release:
         """
         return bound_release(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
 
-    def certify(self, draft: Path, name: str, format: str, terms: Terms, people: PeopleTally | None) -> dict[str, Any]:
+    def certify(
+        self, draft: Path, name: str, format: str, terms: AdmissionOptions, people: PeopleTally | None
+    ) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,

@@ -206,11 +206,11 @@ class Engine:
 
     def fold_texts(self) -> None:
         """Texts of categories in one spelling, which follows from each text alone."""
-        for column in (i for i, held in self.layout.columns.items() if held.kind == "text"):
-            found = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: fold_spelling(text) for (text,) in found if isinstance(text, str)}
+        for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
+            records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
+            texts = {text: fold_spelling(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
-            if changed and len(found) <= MOST_FOLDED:
+            if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
 
     def rewrite(self, *, decimal: str | None, dates: str | None) -> None:

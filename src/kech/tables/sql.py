@@ -340,8 +340,8 @@ def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
 
 def few_texts(layout: Layout, column: int, most: int) -> str:
     """The distinct cells of a column of text, and one more than the most that are wanted."""
-    held = f"{layout.rows([column])} AS kept WHERE c{column} IS NOT NULL"
-    return f"SELECT DISTINCT c{column} AS x FROM {held} LIMIT {most + 1}"
+    present = f"{layout.rows([column])} AS kept WHERE c{column} IS NOT NULL"
+    return f"SELECT DISTINCT c{column} AS x FROM {present} LIMIT {most + 1}"
 
 
 def replaced_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:

@@ -178,9 +178,14 @@ class WeightedBarcode:
         suppressed = tree.points.rows - kept.add_up(kept.weight, events)
         holds = (count_up_to(trouble[:, 0], events) == count_up_to(trouble[:, 1], events)) & (suppressed <= limit)
         classes, stops = kept.add_up(np.ones_like(kept.weight), events), np.append(events[1:], np.inf)
-        held = np.flatnonzero(holds & (classes > 0))
+        places = np.flatnonzero(holds & (classes > 0))
         figures = zip(
-            events[held], stops[held], kept.smallest(events[held]), classes[held], suppressed[held], strict=True
+            events[places],
+            stops[places],
+            kept.smallest(events[places]),
+            classes[places],
+            suppressed[places],
+            strict=True,
         )
         return [Regime(float(a), float(b), int(w), int(n), int(out)) for a, b, w, n, out in figures]
 
@@ -341,11 +346,11 @@ class Kept:
     def smallest(self, events: Floats) -> Ints:
         """The smallest component that is kept at each event: the largest are written first, smaller ones over them."""
         first, last = (np.searchsorted(events, ends) for ends in (self.start, self.stop))
-        found = np.zeros(len(events), np.int64)
+        smallest = np.zeros(len(events), np.int64)
         seen = np.flatnonzero(first < last)
         for i in seen[np.argsort(-self.hidden_among[seen], kind="stable")].tolist():
-            found[first[i] : last[i]] = self.hidden_among[i]
-        return found
+            smallest[first[i] : last[i]] = self.hidden_among[i]
+        return smallest
 
 
 def find_kept(tree: Filtration, reading: str, k: int) -> Kept:

@@ -119,30 +119,30 @@ def guess_role(column: str, look: Look) -> Guess:
     """What the values, the name and the statistics of one column say."""
     seen = None if look.is_number or look.is_date else read_values(look.texts, look.share)
     named = [clue for clue in read_name(column) if fits(clue, column, look)]
-    said = named[0] if named else None
-    if seen and seen.meaning.role == "identifier" and overrules(seen, said):
-        return as_guess(seen, said)
+    by_name = named[0] if named else None
+    if seen and seen.meaning.role == "identifier" and overrules(seen, by_name):
+        return as_guess(seen, by_name)
     if look.is_date:
-        about = said if said and said.meaning.role == "quasi-identifier" else None
+        about = by_name if by_name and by_name.meaning.role == "quasi-identifier" else None
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
-    if said and not is_unique_text(said, look):
-        return replace(as_guess(said, seen), is_code=are_codes(said, look))
+    if by_name and not is_unique_text(by_name, look):
+        return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
     return as_guess(seen, None) if seen else guess_by_counts(look)
 
 
-def are_codes(said: Clue, look: Look) -> bool:
+def are_codes(by_name: Clue, look: Look) -> bool:
     """Whether few whole numbers stand for kinds of something, or for yes and no."""
-    kinds = said.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
-    return look.is_whole and said.meaning.role == "quasi-identifier" and (kinds or look.facts.distinct == FLAG)
+    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
+    return look.is_whole and by_name.meaning.role == "quasi-identifier" and (kinds or look.facts.distinct == FLAG)
 
 
-def overrules(seen: Clue, said: Clue | None) -> bool:
+def overrules(seen: Clue, by_name: Clue | None) -> bool:
     """Whether values say more than a name: their form is sure, they are free text, or the name is weak."""
-    if said is None or said.meaning.role == "identifier":
+    if by_name is None or by_name.meaning.role == "identifier":
         return True
-    return seen.confidence >= SURE or seen.meaning.says == TEXT or said.confidence < GLUED
+    return seen.confidence >= SURE or seen.meaning.says == TEXT or by_name.confidence < GLUED
 
 
 def as_guess(clue: Clue, other: Clue | None) -> Guess:
@@ -180,11 +180,11 @@ def is_long(look: Look) -> bool:
     return look.present >= SMALL
 
 
-def is_unique_text(said: Clue, look: Look) -> bool:
+def is_unique_text(by_name: Clue, look: Look) -> bool:
     """Whether a column that would be published as it is names every row."""
     unique = look.present >= SMALL and look.share > MOST_SHARE
     lettered = sum(any(map(str.isalpha, text)) for text in look.texts)
-    return said.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
+    return by_name.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
 
 
 # -- whether values can be what a name says --------------------------------------------------------------
@@ -247,10 +247,10 @@ def follow_others(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str
     known = [name for name in known if repeats(looks[name])]
     open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and repeats(looks[name])]
     pairs = [(name, other) for name in open_ones for other in known][:MOST_PAIRS]
-    told: set[str] = set()
+    explained: set[str] = set()
     for name, other in pairs:
-        if name not in told and (reason := compare(table, name, other, looks)):
-            told.add(name)
+        if name not in explained and (reason := compare(table, name, other, looks)):
+            explained.add(name)
             yield name, guess("quasi-identifier", reason, LIKELY)
 
 
@@ -279,11 +279,11 @@ def point_at_somebody(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -
         return {}
     reason = "no column seems to point at a person; this one could"
     for role, most in (("plain", FEW), ("plain", None), ("sensitive", None)):
-        found = [
+        candidates = [
             name
             for name, each in guesses.items()
             if each.role == role and 2 <= looks[name].facts.distinct <= (most or looks[name].facts.rows)
         ]
-        if found:
-            return {name: guess("quasi-identifier", reason, FAINT) for name in found}
+        if candidates:
+            return {name: guess("quasi-identifier", reason, FAINT) for name in candidates}
     return {}

@@ -44,9 +44,9 @@ def read_name(column: str) -> list[Clue]:
     []
     """
     words = split_words(column).split("_")
-    found = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
-    found = found or [clue for word in words for clue in find_stem(word)]
-    best = sorted(found, key=lambda each: -each[0])
+    clues = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
+    clues = clues or [clue for word in words for clue in find_stem(word)]
+    best = sorted(clues, key=lambda each: -each[0])
     return [clue for _, clue in best]
 
 
@@ -109,9 +109,9 @@ def split_compound(word: str) -> list[list[str]]:
     """
     ways: list[list[list[str]]] = [[[]], *([] for _ in word)]
     for end in range(1, len(word) + 1):
-        found = [[*way, word[start:end]] for start in range(end) if is_part(word, start, end) for way in ways[start]]
-        fewest = min(map(len, found), default=0)
-        ways[end] = [way for way in found if len(way) == fewest]
+        readings = [[*way, word[start:end]] for start in range(end) if is_part(word, start, end) for way in ways[start]]
+        fewest = min(map(len, readings), default=0)
+        ways[end] = [way for way in readings if len(way) == fewest]
     return ways[-1] if word else []
 
 
@@ -127,8 +127,8 @@ def is_part(word: str, start: int, end: int) -> bool:
 @cache
 def vocabulary() -> dict[str, tuple[Meaning, bool]]:
     """Every word and phrase without its spaces, with what it means; the first meaning of a word counts."""
-    found: dict[str, tuple[Meaning, bool]] = {}
+    meanings: dict[str, tuple[Meaning, bool]] = {}
     for meaning in MEANINGS:
         for word in meaning.words.split():
-            found.setdefault(re.sub("[~_]", "", word), (meaning, word.startswith("~")))
-    return found
+            meanings.setdefault(re.sub("[~_]", "", word), (meaning, word.startswith("~")))
+    return meanings

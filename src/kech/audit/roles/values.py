@@ -56,17 +56,17 @@ PERSON = re.compile(r"[^\W\d_][\w'’.-]*([ ,]+[^\W\d_][\w'’.()\"-]*){0,6}")
 
 def read_values(texts: Sequence[str], share: float) -> Clue | None:
     """What most values of a column are; `share` is how many of the rows have a value of their own."""
-    held = [text.strip() for text in texts if text.strip()]
-    if not held:
+    present = [text.strip() for text in texts if text.strip()]
+    if not present:
         return None
     for says, form, confidence in FORMS:
-        if sum(bool(form(text)) for text in held) >= MOSTLY * len(held):
+        if sum(bool(form(text)) for text in present) >= MOSTLY * len(present):
             return Clue(MEANING_OF[says], confidence, f"its values look like {says}")
-    if is_icd(held):
+    if is_icd(present):
         return Clue(MEANING_OF["health"], SURE, "its values look like codes of ICD-10")
-    if are_people(held):
+    if are_people(present):
         return Clue(MEANING_OF[NAME], LIKELY, f"its values look like {NAME}")
-    if is_free_text(held) and share > 0.5:
+    if is_free_text(present) and share > 0.5:
         return Clue(MEANING_OF[TEXT], LIKELY, f"its values look like {TEXT}")
     return None
 

@@ -26,11 +26,11 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
         return
     known = match.present & published
     changed = int((match.corrected & known).sum())
-    found = "other cells in more" if changed > most * known.sum() else ""
+    change = "other cells in more" if changed > most * known.sum() else ""
     if count_renamed(match, published & ~match.present) > most * published.sum():
-        found = "the cells, under other keys, of more"
-    if found:
-        reason = WRONG_KEY.format(found=found, share=most, key=", ".join(map(repr, table.row_key)))
+        change = "the cells, under other keys, of more"
+    if change:
+        reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
 
 

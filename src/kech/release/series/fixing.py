@@ -36,23 +36,23 @@ STAY = (
 POLICY = {"wait": 0.0, "departures": "hold", "corrections": "keep", "most_changed": 0.5}  # until something else is said
 
 
-def fill_policy(asked: Request, known: Mapping[str, Any]) -> Request:
+def fill_policy(request: Request, known: Mapping[str, Any]) -> Request:
     """A request that says what becomes of rows: what it says itself, else what was said last, else what is usual."""
-    silent = {name: known.get(name, usual) for name, usual in POLICY.items() if asked.value(name) is None}
-    return asked.override(**silent)
+    silent = {name: known.get(name, usual) for name, usual in POLICY.items() if request.value(name) is None}
+    return request.override(**silent)
 
 
-def read_policy(asked: Request) -> dict[str, Any]:
+def read_policy(request: Request) -> dict[str, Any]:
     """What a request says of rows that come, leave or change."""
-    return {name: asked.value(name) for name in POLICY}
+    return {name: request.value(name) for name in POLICY}
 
 
-def fix_request(table: Table, asked: Request, format: str) -> dict[str, Any]:
+def fix_request(table: Table, request: Request, format: str) -> dict[str, Any]:
     """Everything that later releases must say alike, as it stands in the folder."""
-    values = {name: msgspec.to_builtins(asked.value(name)) for name in STAY}
-    axes = {name: msgspec.structs.replace(choice, hierarchy=None) for name, choice in asked.axes.items()}
+    values = {name: msgspec.to_builtins(request.value(name)) for name in STAY}
+    axes = {name: msgspec.structs.replace(choice, hierarchy=None) for name, choice in request.axes.items()}
     fixed = values | {
-        "axes": {name: said for name, choice in axes.items() if (said := msgspec.to_builtins(choice))},
+        "axes": {name: fields for name, choice in axes.items() if (fields := msgspec.to_builtins(choice))},
         "hierarchies": {name: mark for name in table.quasi_identifiers if (mark := mark_hierarchy(table, name))},
         "format": format,
     }
@@ -61,11 +61,11 @@ def fix_request(table: Table, asked: Request, format: str) -> dict[str, Any]:
 
 def mark_hierarchy(table: Table, column: str) -> list[str]:
     """A keyed hash of each leaf with its labels upward; none where the column has no hierarchy."""
-    given = find_hierarchy(table, column)
-    if given is None:
+    source = find_hierarchy(table, column)
+    if source is None:
         return []
     key = table.secret.derive("hierarchy", column.encode())
-    paths = read_hierarchy(given, column=column).paths
+    paths = read_hierarchy(source, column=column).paths
     return sorted(blake2b(msgspec.json.encode(path), key=key, digest_size=8).hexdigest() for path in paths)
 
 
@@ -95,22 +95,22 @@ def compare_hierarchies(before: Mapping[str, Sequence[str]], now: Mapping[str, S
             yield f"{of} lacks {len(lost):,} of its leaves, or has other labels above them (new leaves may be added)"
 
 
-def check_series(asked: Request) -> None:
+def check_series(request: Request) -> None:
     """Refuse what a series has no promise for."""
-    if asked.goal.protect_history:
+    if request.goal.protect_history:
         reason = "a series cannot keep whole histories of people yet. Omit it, or release without --series."
         raise BadOption("--protect-history", reason)
-    if asked.cut.suppress:
+    if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
-    if asked.series.wait and STYLES[asked.cut.cut].by_components:
-        raise BadOption("--wait", f"--cut {asked.cut.cut} lets no row wait. Omit it, or choose another cut.")
-    if asked.goal.k is None:
+    if request.series.wait and STYLES[request.cut.cut].by_components:
+        raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
+    if request.goal.k is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
-    if asked.goal.k < 2:
+    if request.goal.k < 2:
         raise BadOption("--k", "a cohort of one hides nobody. Say 2 or more.")
 
 
 def restore_request(fixed: Mapping[str, Any]) -> Request:
     """The request of the first release, without its hierarchies, which the folder does not hold."""
-    said = {name: fixed[name] for name in STAY if fixed[name] not in (None, [])}
-    return Request().override(**said, axes=dict(fixed["axes"]))
+    fields = {name: fixed[name] for name in STAY if fixed[name] not in (None, [])}
+    return Request().override(**fields, axes=dict(fixed["axes"]))

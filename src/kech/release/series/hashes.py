@@ -126,13 +126,13 @@ def as_hashes(column: Any) -> Hashes:
     return bytes_of[chunk.offset * SIZE : (chunk.offset + len(chunk)) * SIZE].reshape(-1, SIZE)
 
 
-def find_places(wanted: Hashes, known: Hashes) -> NDArray[np.int64]:
+def find_places(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
     """Where each wanted hash stands among the known ones; -1 where it does not."""
-    halves = (pa.array(first_half(hashes)) for hashes in (wanted, known))
+    halves = (pa.array(first_half(hashes)) for hashes in (sought, known))
     place = look_up(*halves)
     is_found = place >= 0
-    if differ(wanted[is_found], known[place[is_found]]).any():  # two hashes begin alike
-        return look_up(as_arrow(wanted), as_arrow(known))
+    if differ(sought[is_found], known[place[is_found]]).any():  # two hashes begin alike
+        return look_up(as_arrow(sought), as_arrow(known))
     return place
 
 

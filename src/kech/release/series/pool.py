@@ -15,41 +15,41 @@ from kech.request import AxisChoice, Request
 from kech.tables.table import Table
 
 
-def cut_pool(table: Table, numbers: Ints, asked: Request, book: Book | None) -> Release | None:
+def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -> Release | None:
     """New cohorts of these rows; later versions let all wait where no cohort can be made, the first one is refused."""
     if book is not None and not len(numbers):
         return None
     pool = table if book is None else table.choose(numbers, fix_kinds(table, book))
-    asked = replace_part(asked, axes=pool.request.axes)
+    request = replace_part(request, axes=pool.request.axes)
     try:
-        made = cut_release(pool, asked)
+        release = cut_release(pool, request)
     except GoalNotMet:
         if book is None:
             raise
         return None
-    return let_wait(made, asked)
+    return let_wait(release, request)
 
 
 def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
     """Every column that kech read by itself is read as it was in the first version."""
     choices = {name: (table.choice(name), kind) for name, kind in book.kinds.items()}
-    given = book.fixed["hierarchies"]
+    fixed = book.fixed["hierarchies"]
     return {
         name: replace_part(choice, kind=kind)
         for name, (choice, kind) in choices.items()
-        if choice.kind is None and name not in given
+        if choice.kind is None and name not in fixed
     }
 
 
-def let_wait(made: Release, asked: Request) -> Release:
+def let_wait(release: Release, request: Request) -> Release:
     """The release without its most blurred rows, cut anew; itself where none may wait, or the rest cannot be cut."""
-    gone = find_most_blurred(made.partition, asked.series.wait or 0)
+    gone = find_most_blurred(release.partition, request.series.wait or 0)
     if not len(gone):
-        return made
+        return release
     try:
-        return cut_release(made.table.without(made.partition.points.mappings, gone), asked)
+        return cut_release(release.table.without(release.partition.points.mappings, gone), request)
     except GoalNotMet:
-        return made
+        return release
 
 
 def find_most_blurred(partition: Partition, share: float) -> Ints:

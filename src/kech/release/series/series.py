@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
-from kech.release.admission import Draft, Terms, Word, check_admission
+from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
 from kech.release.ledger import Ledger, time_now
 from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.release import check_original, pick_ledger
@@ -87,11 +87,11 @@ class Series:
     def versions(self) -> list[tuple[Ints, Ints]]:
         """For each version its rows, numbered over the whole series, and the cohort of each."""
         book = self.book
-        history, found = self.store.read_history(book), []
+        history, versions = self.store.read_history(book), []
         for version in book.versions:
             rows = np.flatnonzero(history.alive(version.number)[history.rows.cohort])
-            found.append((rows, history.rows.cohort[rows]))
-        return found
+            versions.append((rows, history.rows.cohort[rows]))
+        return versions
 
     def lives(self) -> "list[Life]":
         """Every cohort that was ever published."""
@@ -127,8 +127,8 @@ class Series:
         Nothing changes if this is refused.
         """
         check_is_table(table)
-        asked = table.resolve_request(request, fields)
-        check_series(asked)
+        request = table.resolve_request(request, fields)
+        check_series(request)
         check_original(table)
         check_identifiers(table)
         warn_of_repeats(table)
@@ -138,11 +138,11 @@ class Series:
             target = check_target(Path(path), table)
             beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
-        terms = Terms(pick_ledger(ledger), named, allow_composition, series=frozenset())
+        terms = AdmissionOptions(pick_ledger(ledger), named, allow_composition, series=frozenset())
         if terms.ledger:
             terms.ledger.settle()
         with self.store.lock():
-            return publish_next(self.store, table, asked, Places(target, beside), terms)
+            return publish_next(self.store, table, request, Places(target, beside), terms)
 
     def find_files(self, *files: AnyPath) -> list[int]:
         """Remember where files of the series lie now; gives back their versions."""
@@ -154,8 +154,8 @@ class Series:
             if others or moved is None:
                 raise BadOption("--moved", f"{str(others[0])!r} is no file of this series as it was published.")
             write_book(self.store, moved)
-        found = {digest(Path(file)) for file in files}
-        return [version.number for version in moved.versions if version.release in found]
+        digests = {digest(Path(file)) for file in files}
+        return [version.number for version in moved.versions if version.release in digests]
 
     def forget(self, *, ledger: Ledger | bool = True) -> int:
         """Forget the last version, which nobody received, and remove its file; gives back its number."""
@@ -198,14 +198,16 @@ def open_series(folder: str | PathLike[str]) -> Series:
     return Series(Store(place))
 
 
-def publish_next(store: Store, table: Table, asked: Request, places: Places, terms: Terms) -> dict[str, Any]:
+def publish_next(
+    store: Store, table: Table, request: Request, places: Places, terms: AdmissionOptions
+) -> dict[str, Any]:
     """One more version; the folder is locked."""
     book = settle(store)
-    asked = fill_policy(asked, book.policy if book else {})
+    request = fill_policy(request, book.policy if book else {})
     book, outside = take_files(store, book, terms.earlier)
-    begun = begin(store, book, table, asked, places.target)
+    begun = begin(store, book, table, request, places.target)
     previous = find_previous(store, book)
-    update = prepare(store, book, table, asked, begun.id)
+    update = prepare(store, book, table, request, begun.id)
     known = frozenset(version.release for version in book.versions) if book else frozenset()
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
@@ -223,16 +225,16 @@ def publish_next(store: Store, table: Table, asked: Request, places: Places, ter
         new = None if book is None else list_new(update, pool, places)
         drafted = Draft(draft, certificate_draft, claims, places.target, table, draft, new=new)
         report("looking for earlier releases")
-        with check_admission(drafted, terms) as word:
-            entered = record(store, begun, update, arrivals, drafted, places, word)
+        with check_admission(drafted, terms) as admission:
+            entered = record(store, begun, update, arrivals, drafted, places, admission)
             with enter(store, book, entered, draft), delay_interrupts():
                 put_in_place({draft: places.target, certificate_draft: places.beside})
-    return summarize(store, table, claims, places, word, entered)
+    return summarize(store, table, claims, places, admission, entered)
 
 
-def begin(store: Store, book: Book | None, table: Table, asked: Request, target: Path) -> Book:
+def begin(store: Store, book: Book | None, table: Table, request: Request, target: Path) -> Book:
     """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
-    fixed, policy = fix_request(table, asked, FORMATS[target.suffix.lower()]), read_policy(asked)
+    fixed, policy = fix_request(table, request, FORMATS[target.suffix.lower()]), read_policy(request)
     id = book.id if book else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
     if book is None:
@@ -253,11 +255,11 @@ def list_new(update: Update, pool: Path, places: Places) -> list[Draft]:
 
 
 def record(
-    store: Store, begun: Book, update: Update, arrivals: Arrivals, drafted: Draft, places: Places, word: Word
+    store: Store, begun: Book, update: Update, arrivals: Arrivals, drafted: Draft, places: Places, admission: Admission
 ) -> Book:
     """The book with one more version, whose files are in the folder already."""
     counts = count_version(update, arrivals)
-    if update.last is None and counts["waiting"] and word.judged:
+    if update.last is None and counts["waiting"] and admission.judged:
         raise BadOption("--wait", WAITS_BESIDE)
     files = store.write_version(update.number, tables_of(update, arrivals), as_json(drafted.claims))
     version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
@@ -266,7 +268,7 @@ def record(
         kinds=kinds_of(update, begun),
         labels=update.label_columns(),
         versions=[*begun.versions, version],
-        judged=[*begun.judged, *(word.judged if not counts["waiting"] else ())],
+        judged=[*begun.judged, *(admission.judged if not counts["waiting"] else ())],
     )
 
 
@@ -279,19 +281,19 @@ def check_free(store: Store, book: Book, target: Path) -> None:
             )
 
 
-def prepare(store: Store, book: Book | None, table: Table, asked: Request, id: str) -> Update:
+def prepare(store: Store, book: Book | None, table: Table, request: Request, id: str) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
     history = store.read_history(book) if book else no_history()
     report("matching rows")
     match = match_rows(table, hasher, history)
-    check_changes(store, table, match, last_rows(book, history), asked.series.most_changed or 0)
-    release = cut_pool(table, match.number[match.new], asked, book)
+    check_changes(store, table, match, last_rows(book, history), request.series.most_changed or 0)
+    release = cut_pool(table, match.number[match.new], request, book)
     last = book.last if book else None
     claimed = json.loads(store.certificate(last)) if last else {}
     places = {version.number: store.find_release(version) for version in past_needed(book, history)}
     files = {number: place for number, place in places.items() if place is not None}
-    return Update(table, asked, hasher, history, match, last, release, claimed, files)
+    return Update(table, request, hasher, history, match, last, release, claimed, files)
 
 
 def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
@@ -320,8 +322,8 @@ def take_files(store: Store, book: Book | None, files: Sequence[AnyPath]) -> tup
             others.append(file)
         elif not Path(file).is_file():
             raise NoSuchFile(file)
-        elif (found := digest(Path(file))) in known:
-            moved[found] = Path(file)
+        elif (file_digest := digest(Path(file))) in known:
+            moved[file_digest] = Path(file)
         else:
             others.append(file)
     return store.move(book, moved) if book else None, others
@@ -332,10 +334,10 @@ def find_previous(store: Store, book: Book | None) -> Path | None:
     last = book.last if book else None
     if last is None:
         return None
-    found = store.find_release(last)
-    if found is None:
+    file = store.find_release(last)
+    if file is None:
         raise BadSeries(store.folder, NOT_FOUND.format(number=last.number, name=Path(last.path).name))
-    return found
+    return file
 
 
 def describe(
@@ -383,12 +385,12 @@ def finish(book: Book) -> Book:
 
 def remove_published(store: Store, version: Version) -> None:
     """Remove the file of a version and its certificate, where they are as they were published."""
-    found, beside = store.find_release(version), Path(version.beside)
-    with clear_refusals(found or beside):
+    file, beside = store.find_release(version), Path(version.beside)
+    with clear_refusals(file or beside):
         if beside.is_file() and beside.read_bytes() == store.certificate(version):
             beside.unlink()
-        if found:
-            found.unlink()
+        if file:
+            file.unlink()
 
 
 def settle(store: Store) -> Book | None:
@@ -414,10 +416,10 @@ def settle(store: Store) -> Book | None:
 def restore_certificate(store: Store, version: Version) -> None:
     """Put the certificate beside its file, where a killed run did not."""
     beside = Path(version.beside)
-    held = store.certificate(version)
-    if not beside.exists() or beside.read_bytes() != held:
+    content = store.certificate(version)
+    if not beside.exists() or beside.read_bytes() != content:
         with clear_refusals(beside), draft_file(beside) as draft:
-            draft.write_bytes(held)
+            draft.write_bytes(content)
             put_in_place({draft: beside})
 
 
@@ -431,13 +433,13 @@ def hide_small(count: int, k: int) -> int | str:
 
 def describe_version(store: Store, version: Version, k: int) -> dict[str, Any]:
     """One version, with its counts; those of rows that wait, left or were corrected are hidden where they are small."""
-    found = store.find_release(version)
+    file = store.find_release(version)
     counts = {name: hide_small(count, k) if name in HIDDEN else count for name, count in version.counts.items()}
     return {
         "version": version.number,
         "time": version.time,
-        "file": str(found or version.path),
-        "found": found is not None,
+        "file": str(file or version.path),
+        "found": file is not None,
         "release": version.release,
         **counts,
     }
@@ -447,7 +449,7 @@ HIDDEN = ("waiting", "held", "corrected", "kept_out")
 
 
 def summarize(
-    store: Store, table: Table, claims: Mapping[str, Any], places: Places, word: Word, book: Book
+    store: Store, table: Table, claims: Mapping[str, Any], places: Places, admission: Admission, book: Book
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
     as_they_are = (*table.sensitive, *table.keep)
@@ -461,13 +463,13 @@ def summarize(
         "measured": claims["measured"],
         "coarse": claims["parameters"].get("coarse"),
         "dropped": list(table.dropped),
-        "ledger": word.to_json(),
+        "ledger": admission.to_json(),
         "identifying": [name for name in as_they_are if points_at_rows(table, name)],
         "identifying_together": find_joint_pointers(table, as_they_are),
         "rare_texts": [
             axis["column"] for axis in axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
         ],
-        "repeated_people": [found.says for found in table.repeats],
+        "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
         "mapping": None,
         "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(book.policy)},

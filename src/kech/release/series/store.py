@@ -108,18 +108,18 @@ class History:
 
     def alive(self, version: int) -> NDArray[np.bool_]:
         """Whether each cohort is part of a version."""
-        found = self.cohorts.born <= version
+        is_alive = self.cohorts.born <= version
         for move in self.moves:
             if move.version <= version:
-                found[move.cohort] = move.back
-        return np.asarray(found)
+                is_alive[move.cohort] = move.back
+        return np.asarray(is_alive)
 
     def last_seen(self) -> Ints:
         """The last version before each cohort left; 0 where it never did."""
-        found = np.zeros(len(self.cohorts.size), np.int64)
+        last = np.zeros(len(self.cohorts.size), np.int64)
         for move in self.moves:
-            found[move.cohort[~move.back]] = move.version - 1
-        return found
+            last[move.cohort[~move.back]] = move.version - 1
+        return last
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,18 +162,18 @@ class Store:
         if self.folder.stat().st_mode & 0o077:
             self.folder.chmod(0o700)
 
-    def clear(self, made: Sequence[Path]) -> None:
+    def clear(self, folders: Sequence[Path]) -> None:
         """Remove files of versions that the book does not name; without a book also the folders that were made."""
         book = self.read()
         last = book.versions[-1].number if book else 0
         for place in self.folder.iterdir():
-            found = OWN.fullmatch(place.name)
-            if found and found["number"] and int(found["number"]) > last:
+            match = OWN.fullmatch(place.name)
+            if match and match["number"] and int(match["number"]) > last:
                 place.unlink(missing_ok=True)
         if book is None:
             (self.folder / LOCK).unlink(missing_ok=True)
             with suppress(OSError):  # somebody else begins a series there
-                for place in made:
+                for place in folders:
                     place.rmdir()
 
     def read(self) -> Book | None:
@@ -215,12 +215,12 @@ class Store:
 
     def read_history(self, book: Book) -> History:
         """The rows and cohorts of all versions."""
-        found = {part: [self._read_part(version, part) for version in book.versions] for part in PARTS}
-        return build_history(found, book.labels, [version.number for version in book.versions])
+        parts = {part: [self._read_part(version, part) for version in book.versions] for part in PARTS}
+        return build_history(parts, book.labels, [version.number for version in book.versions])
 
     def _read_part(self, version: Version, part: str) -> Any:
-        held = self._read_file(version, name_file(version.number, part))
-        return pa.ipc.open_file(pa.py_buffer(held)).read_all()
+        content = self._read_file(version, name_file(version.number, part))
+        return pa.ipc.open_file(pa.py_buffer(content)).read_all()
 
     def _read_file(self, version: Version, name: str) -> bytes:
         try:
@@ -277,25 +277,25 @@ def cohorts_table(labels: Sequence[Sequence[str | None]], names: Sequence[str], 
     return pa.table({"size": size, "people": people} | {f"label {name}": cells for name, cells in columns.items()})
 
 
-def build_history(found: Mapping[str, Sequence[Any]], names: Sequence[str], numbers: Sequence[int]) -> History:
+def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numbers: Sequence[int]) -> History:
     """One history of the parts of all versions."""
     none = np.empty(0, np.int64)
     key, cells, other, person = (
-        np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in found["rows"])]) for name in HASHES
+        np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in parts["rows"])]) for name in HASHES
     )
-    cohort = np.concatenate([none, *(as_ints(part["cohort"]) for part in found["rows"])])
+    cohort = np.concatenate([none, *(as_ints(part["cohort"]) for part in parts["rows"])])
     size, people = (
-        np.concatenate([none, *(as_ints(part[x]) for part in found["cohorts"])]) for x in ("size", "people")
+        np.concatenate([none, *(as_ints(part[x]) for part in parts["cohorts"])]) for x in ("size", "people")
     )
     labels = tuple(
         label
-        for part in found["cohorts"]
+        for part in parts["cohorts"]
         for label in zip(*(part[f"label {name}"].to_pylist() for name in names), strict=True)
     )
-    born = np.repeat(np.array(numbers, np.int64), [len(part) for part in found["cohorts"]])
+    born = np.repeat(np.array(numbers, np.int64), [len(part) for part in parts["cohorts"]])
     moves = [
         Moves(number, as_ints(part["cohort"]), np.asarray(part["back"].to_numpy(), bool))
-        for number, part in zip(numbers, found["moves"], strict=True)
+        for number, part in zip(numbers, parts["moves"], strict=True)
     ]
     return History(Rows(key, cells, other, person, cohort), Cohorts(labels, size, people, born), moves)
 

@@ -18,7 +18,7 @@ from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
 from kech.certificate.cohorts import AT_CUT, PROMISE
 from kech.errors import ClaimBroken, GoalNotMet
-from kech.release.admission import Terms
+from kech.release.admission import AdmissionOptions
 from kech.release.release import Release, own_version
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
 from kech.release.series.joining import find_kinds, join_axes, join_values, label_cells, tells
@@ -49,7 +49,7 @@ class Update:
     """Everything that is known before a version is written."""
 
     table: Table
-    asked: Request
+    request: Request
     hasher: RowHasher
     history: History
     match: Match
@@ -72,10 +72,10 @@ class Update:
     def leaving(self) -> NDArray[np.bool_]:
         """The cohorts that leave: all rows left; or one did, or was corrected, and the request withdraws it."""
         present = self._count(self.match.present)
-        found = present == 0
-        if self.asked.series.departures == "withdraw":
-            found |= present < self.history.cohorts.size
-        return np.asarray((found | self._unwanted) & self.alive)
+        leaves = present == 0
+        if self.request.series.departures == "withdraw":
+            leaves |= present < self.history.cohorts.size
+        return np.asarray((leaves | self._unwanted) & self.alive)
 
     @cached_property
     def returning(self) -> NDArray[np.bool_]:
@@ -92,8 +92,8 @@ class Update:
     @property
     def _unwanted(self) -> NDArray[np.bool_]:
         """Cohorts with a corrected row, where the request withdraws these; and those with fewer than k people now."""
-        corrected = (self._count(self.match.corrected) > 0) & (self.asked.series.corrections == "withdraw")
-        return np.asarray(corrected | (self.people < (self.asked.goal.k or 2)) if self.table.person else corrected)
+        corrected = (self._count(self.match.corrected) > 0) & (self.request.series.corrections == "withdraw")
+        return np.asarray(corrected | (self.people < (self.request.goal.k or 2)) if self.table.person else corrected)
 
     @cached_property
     def people(self) -> Ints:
@@ -120,7 +120,7 @@ class Update:
 
 
 def write_version(
-    update: Update, previous: Path | None, pool: Path, draft: Path, target: Path, terms: Terms
+    update: Update, previous: Path | None, pool: Path, draft: Path, target: Path, terms: AdmissionOptions
 ) -> Arrivals:
     """Write the rows of a version; the new cohorts are checked alone, as `pool`, before they join the others."""
     format = FORMATS[target.suffix.lower()]
@@ -153,8 +153,8 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
         rows = rows.filter(pa.array(~gone))
     for version in np.unique(seen[update.returning]).tolist():
         file = read_cells(update.files[version], format, update.table.allowed_bytes)
-        wanted = update.rows_of(update.returning & (seen == version))
-        back = file.filter(pa.array(find_cohorts(file, labels, update.hasher, wanted, cohorts)))
+        returning = update.rows_of(update.returning & (seen == version))
+        back = file.filter(pa.array(find_cohorts(file, labels, update.hasher, returning, cohorts)))
         rows = join_rows(rows, back)
     if rows.num_rows != int(cohorts.size[update.staying].sum()):
         raise ClaimBroken(previous, ["rows: it does not hold the cohorts of the series"])
@@ -183,7 +183,7 @@ def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
         cohort + len(update.history.cohorts.size),
     )
     people = count_people(cohort, rows.person) if update.table.person else np.zeros_like(size)
-    k = update.asked.goal.k or 2
+    k = update.request.goal.k or 2
     if (people if update.table.person else size).min() < k:
         raise ClaimBroken("the new cohorts", [f"k: some cohort has fewer than {k}"])
     return Arrivals(rows, tuple(labels), size, people)
@@ -192,10 +192,10 @@ def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
 def find_rows(update: Update, keys: Hashes) -> Ints:
     """The row of the table of each written row; of equal rows any, each once."""
     new = update.match.new
-    wanted, known = keys, update.match.base[new]
+    sought, known = keys, update.match.base[new]
     if not update.table.row_key:
-        wanted, known = (update.hasher.number(each, count_before(each)) for each in (wanted, known))
-    place = find_places(wanted, known)
+        sought, known = (update.hasher.number(each, count_before(each)) for each in (sought, known))
+    place = find_places(sought, known)
     if (place < 0).any() or np.bincount(place, minlength=1).max() > 1:
         raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"])
     return np.asarray(new[place], np.int64)
@@ -210,7 +210,7 @@ def count_people(cohort: Ints, person: Hashes) -> Ints:
 # -- what is said of it ----------------------------------------------------------------------------------------------
 
 
-def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms: Terms) -> dict[str, Any]:
+def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms: AdmissionOptions) -> dict[str, Any]:
     """The certificate of the written version."""
     release, claimed, table = update.release, update.claimed, update.table
     parameters = {**claimed.get("parameters", {}), **(release.parameters if release else {}), **terms.to_json()}
@@ -294,8 +294,8 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     """What the maker states: people of the smallest cohort, and of all."""
     if not update.table.person:
         return {}
-    held = update.match.people[update.staying[update.history.rows.cohort]]
-    people = number_alike(np.concatenate([held, arrivals.rows.person]))
+    staying = update.match.people[update.staying[update.history.rows.cohort]]
+    people = number_alike(np.concatenate([staying, arrivals.rows.person]))
     k = min([*update.people[update.staying].tolist(), *arrivals.people.tolist()])
     return {"promise": "person", "k": int(k), "people": int(people.max()) + 1}
 

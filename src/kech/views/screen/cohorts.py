@@ -35,7 +35,7 @@ def print_series(result: dict[str, Any]) -> None:
 def describe_policy(policy: dict[str, Any]) -> str:
     """What becomes of rows, in the words of the options."""
     shares = {name: f"{policy[name]:.0%}" for name in ("wait", "most_changed")}
-    return ", ".join(f"--{name.replace('_', '-')} {said}" for name, said in (policy | shares).items())
+    return ", ".join(f"--{name.replace('_', '-')} {value}" for name, value in (policy | shares).items())
 
 
 def print_version(series: dict[str, Any]) -> None:

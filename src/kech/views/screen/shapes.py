@@ -33,8 +33,8 @@ def print_barcode(result: dict[str, Any]) -> None:
     if left_out := sum(result["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
-        said = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
-        out().print(f"{reading}: {said}{say_proven(regimes)}")
+        sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        out().print(f"{reading}: {sentence}{say_proven(regimes)}")
     say_counted(result["counted"])
     for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
