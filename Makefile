@@ -20,9 +20,9 @@ SUITE := $(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
 test: .venv/tested
 	@{ $(LINT); } & linted=$$!; $(SUITE); tested=$$?; wait $$linted && exit $$tested
 
-# Further seeds of laws that `make test` begins with, and what takes seconds of its own.
+# Further seeds and all examples of laws that `make test` begins with, and what takes seconds of its own.
 test-long: .venv/documented .venv-pycanon/installed
-	$(SUITE) -m long
+	$(SUITE) -m "long or hypothesis" --all-examples
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
@@ -91,7 +91,7 @@ second-library:
 
 # Pictures of the studio for docs/how-to/studio.md, made by the test that walks through the town.
 screenshots: browser
-	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q tests/test_studio_browser.py -k town
+	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q -m long tests/test_studio_browser.py -k town
 
 # The kernels with address and undefined-behaviour checks, in a folder of their own, under the tests of the kernels.
 SANITIZED := build/sanitized

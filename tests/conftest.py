@@ -15,7 +15,33 @@ import pytest
 from kech.cli import main
 from servers import end_spark, find_spark, running_cluster, running_postgres
 
+SHARE_OF_EXAMPLES = 4  # one of so many is drawn in `make test`
 FIXED_SECRET = "kech-key-7e424b32a6aedc78954fa1c102022041dec56da03dd2e2718beecf76ea5f3de1-46762f33"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all-examples", action="store_true", help="draw every example of a law (make test-long)")
+
+
+def pytest_configure(config):
+    """Every run draws the same examples, and a shared machine may pause at any time.  Spark is tested without them."""
+    if config.pluginmanager.hasplugin("hypothesispytest"):
+        from hypothesis import settings
+
+        settings.register_profile("kech", derandomize=True, deadline=None)
+        settings.load_profile("kech")
+
+
+def pytest_collection_finish(session):
+    """`make test` draws some examples of each law of hypothesis, `make test-long` draws all."""
+    if session.config.getoption("all_examples"):
+        return
+    for law in {item.obj for item in session.items if item.get_closest_marker("hypothesis")}:
+        from hypothesis import settings
+
+        held = law._hypothesis_internal_use_settings
+        few = max(held.max_examples // SHARE_OF_EXAMPLES, 1)
+        law._hypothesis_internal_use_settings = settings(held, max_examples=few)
 
 
 def make_home(folder):

@@ -31,4 +31,4 @@ class Few:
 
 
 plugins = [Few()] if "KECH_EXAMPLES" in os.environ else []
-sys.exit(pytest.main(["-q", "-n", "0", *tests], plugins=plugins))
+sys.exit(pytest.main(["-q", "-n", "0", "--all-examples", *tests], plugins=plugins))

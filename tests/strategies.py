@@ -19,8 +19,19 @@ unhurried = settings(deadline=None)  # a shared machine may pause at any time
 
 
 def seeds(count):
-    """Numbers to draw from; two of three are tried in `make test-long` only."""
-    return [pytest.param(i, marks=pytest.mark.long) if i >= (count + 2) // 3 else i for i in range(count)]
+    """Numbers to draw from; five of six are tried in `make test-long` only."""
+    first = (count + 5) // 6
+    return [*range(first), *further(range(first, count))]
+
+
+def further(cases):
+    """Cases that are tried in `make test-long` only."""
+    return [pytest.param(case, marks=pytest.mark.long) for case in cases]
+
+
+def begin_with(first, cases):
+    """All cases in their order, of which the others are tried in `make test-long` only."""
+    return [case if case in first else pytest.param(case, marks=pytest.mark.long) for case in cases]
 
 
 DAY = 86400.0

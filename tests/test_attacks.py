@@ -106,6 +106,7 @@ def read_value(value, axis):
     return value
 
 
+@pytest.mark.long
 def test_every_row_could_be_in_a_class_whatever_the_axes(town):
     _, table, release = town
     sizes, covered = covered_rows(release())
@@ -301,6 +302,7 @@ def test_labels_that_are_not_widened_are_downcoded(town):
     assert halves["verdict"] == "above its control"
 
 
+@pytest.mark.long
 def test_nobody_is_given_away_when_two_values_were_asked(town):
     _, table, release = town
     (found,) = attack(release("diverse.csv", l=2), table, "homogeneity")

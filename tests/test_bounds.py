@@ -68,6 +68,7 @@ def test_the_bound_of_one_row_is_nothing():
     assert lower_bounds(code_points(nine_rows().slice(0, 1), ["age", "zip"], grid="exact"), [1]) == [(0.0, 0.0)]
 
 
+@pytest.mark.long
 def test_many_points_in_blocks_give_the_same_on_any_number_of_threads():
     rng = np.random.default_rng(3)
     frame = {"a": rng.integers(0, 400, 3000), "b": rng.normal(size=3000).round(2), "c": rng.integers(0, 5, 3000)}

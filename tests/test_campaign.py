@@ -24,6 +24,7 @@ from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
+from strategies import begin_with, further
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -46,9 +47,9 @@ def scene(place):
     return set_scene(place, KINDS["csv"])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", begin_with(["csv", "series"], KINDS))
 def test_a_killed_release_is_old_or_new_and_leaves_nothing(place, scene, kind, request):
-    tally, rng = Tally("crash"), random.Random()
+    tally, rng = Tally("crash"), random.Random(kind)
     if kind == "postgres":
         os.environ[SERVER] = request.getfixturevalue("postgres")
     scene = scene if kind == "csv" else set_scene(place, KINDS[kind])
@@ -85,7 +86,8 @@ def test_a_planted_fault_of_writing_is_seen(scene, fault):
 # -- fuzz ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(i, marks=pytest.mark.long) for i in (15, 30))])
+@pytest.mark.long
+@pytest.mark.parametrize("first", [0, *further([15, 30])])
 def test_random_tables_and_options_meet_no_fault(place, first):
     tally = Tally("fuzz")
     fuzz(tally, place, range(first, first + 15))
@@ -106,6 +108,7 @@ def test_a_planted_fault_is_met(place, fault):
 # -- the others ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_equal_seeds_give_equal_classes_and_other_seeds_are_seen():
     assert [classes_of(case, 1, 0) for case in range(4)] == [classes_of(case, 2, 0) for case in range(4)]
     assert any(classes_of(case, 1, 0) != classes_of(case, 1, 1) for case in range(3, 12))
@@ -168,6 +171,7 @@ def test_memory_that_grows_is_seen(place):
     assert (steady.losses, len(leaking.losses)) == ([], 1)
 
 
+@pytest.mark.long
 def test_the_studio_under_a_little_load(place):
     pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
     tally = Tally("load")

@@ -1448,6 +1448,7 @@ def test_a_long_label_is_read_in_one_pass(tmp_path, case, name, soon):
         measure(path, [axis])
 
 
+@pytest.mark.long
 def test_ranges_are_read_as_before(tmp_path):
     order = ["a", "a.", "b", ".b"]
     axis = {"column": "c", "axis": "ordered", "order": order}

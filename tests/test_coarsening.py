@@ -152,6 +152,7 @@ def test_there_are_no_more_points_than_allowed_and_no_row_is_lost(rounding, most
     assert (points.eps_error() > 0) == (most < 400)
 
 
+@pytest.mark.long
 def test_as_many_points_as_memory_holds():
     """Of 320 MB, 64,000."""
     for rows, fits in ((64_000, True), (64_001, False)):

@@ -505,6 +505,7 @@ def test_bars_of_each_column_are_all_rows(town):
     assert moved["before"]["quantiles"]["0.5"] <= "2025-12-31"
 
 
+@pytest.mark.long
 def test_seeds(town):
     with open_town(town) as table:
         one, same, other = (kech.compare(table, town / "safe.csv", seed=seed) for seed in (1, 1, 2))

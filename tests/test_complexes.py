@@ -203,6 +203,7 @@ def test_threads_change_nothing_on_mixed_axes():
                 assert getattr(one, name).tolist() == getattr(other, name).tolist()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", ["uniform", "clusters", "whole"])
 def test_twenty_thousand_points_merge_along_a_minimum_spanning_tree(kind, metric):
@@ -247,7 +248,7 @@ def test_components_at_any_eps_are_those_of_the_definition(metric):
 # Simplices
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_boxes_are_simplices_from_half_their_widest_side_on(seed):
     for points in [*random_sets(seed, 150), *random_mixed_sets(seed, 250)]:
         tree = build_filtration(points)

@@ -323,7 +323,7 @@ def with_a_full_disk(monkeypatch, most):
     monkeypatch.setattr(DuckDBDraft, "put_in_place", put_on_full_disk)
 
 
-@pytest.mark.parametrize("most", [0, 5_000, 20_000])
+@pytest.mark.parametrize("most", [0, pytest.param(5_000, marks=pytest.mark.long), 20_000])
 @pytest.mark.parametrize("new", [True, False])
 def test_a_full_disk_under_a_file_of_duckdb_is_refused_with_what_to_do(refuse, small_release, monkeypatch, most, new):
     address = small_release[-1].replace("base.db", "new.db" if new else "base.db")

@@ -704,7 +704,10 @@ def visits(rows=240):
 
 
 PERSONS = pytest.mark.parametrize("person", [["patient"], ["clinic", "patient"]], ids=["one column", "two columns"])
-CUT_BY_PEOPLE = [{}, {"l": 2}, {"cut": "minimal"}, {"cut": "domain", "suppress": 0.05}]
+CUT_BY_PEOPLE = [
+    *({"l": 2}, {"cut": "domain", "suppress": 0.05}),
+    *(pytest.param(options, marks=pytest.mark.long) for options in ({}, {"cut": "minimal"})),
+]
 
 
 def release_visits(source, target, person, **options):

@@ -289,6 +289,7 @@ def test_a_column_that_is_not_there():
 # Speed
 
 
+@pytest.mark.long
 def test_rows_are_found_without_looking_at_every_class():
     frame = generate_town(8000).to_pandas()[TOWN]
     fitted = Anonymizer(k=2).fit(frame)

@@ -87,7 +87,7 @@ def test_the_certificate_states_the_form_and_holds(released, form):
     assert [axes[name].get("form") for name in COLUMNS] == [form, form, None]
 
 
-@pytest.mark.parametrize("form", FORMS[1:])
+@pytest.mark.parametrize("form", ["dash", pytest.param("columns", marks=pytest.mark.long)])
 def test_risk_report_compare_and_attack_find_the_same(released, town, form):
     files = released / "brackets.csv", released / f"{form}.csv"
     with read(town) as table:

@@ -700,15 +700,16 @@ def test_codes_are_told_from_other_text(values, expected):
 # Size
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_leaves_take_seconds(tmp_path):
     rows = (f"{n:05};{n // 10:04}*;{n // 100:03}**;{n // 1000:02}***;*" for n in range(100_000))
     path = write(tmp_path, "\n".join(rows))
-    start = time.perf_counter()
+    start = time.process_time()
 
     tree = read_hierarchy(path).restrict(f"{n:05}" for n in range(0, 100_000, 2))
     gaps = gap_widths(tree)
     spans = [span(tree, leaf, leaf + 1) for leaf in range(2000)]
 
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert (len(gaps), gaps[0], gaps.max()) == (49_999, 4 / 49_999, 1)
     assert spans[4] == (0, 49)

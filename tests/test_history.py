@@ -15,10 +15,11 @@ import pytest
 import kech
 from history_oracle import judge_history
 from kech.errors import BadCertificate, BadOption, ClaimBroken, GoalNotMet, ReleasedBefore
+from strategies import further
 from test_people import visits
 
 TABLES = 240
-BLOCKS = 8
+BLOCKS = 16
 LABELS = ["age", "town", "day"]
 ROLES = {"quasi_identifiers": LABELS, "person": "patient", "keep": ["row_number"]}
 HISTORY = {"protect_history": True, "effort": "quick", "suppress": 0.2}
@@ -27,6 +28,12 @@ HISTORY = {"protect_history": True, "effort": "quick", "suppress": 0.2}
 def release(frame, k=4, **asked):
     roles = {name: asked.pop(name, value) for name, value in (ROLES | {"sensitive": ()}).items()}
     return kech.make_release(kech.read_table(frame, **roles), k=k, **(HISTORY | asked))
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The release of all visits; nobody changes it."""
+    return release(visits())
 
 
 def histories(released, by):
@@ -51,7 +58,7 @@ def check_promise(frame, released, k):
     assert sorted(set(released["person_number"])) == list(range(1, joined["patient"].nunique() + 1))
 
 
-@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("k", [*further([2]), 5])
 @pytest.mark.parametrize("asked", [{}, {"grid": "exact"}, {"protect": "none"}, {"max_points": 300}])
 def test_k_people_share_every_history(k, asked):
     frame = visits()
@@ -67,7 +74,7 @@ def test_without_the_promise_histories_point_at_people():
     assert min(Counter(histories(joined, "patient")).values()) == 1
 
 
-@pytest.mark.parametrize("block", [0, *(pytest.param(i, marks=pytest.mark.long) for i in range(1, BLOCKS))])
+@pytest.mark.parametrize("block", [0, *further(range(1, BLOCKS))])
 def test_histories_by_sql_on_random_tables(block, tmp_path):
     each = TABLES // BLOCKS
     with duckdb.connect() as database:
@@ -104,10 +111,9 @@ def test_numbers_follow_no_order():
         assert abs(np.corrcoef(number, other.rank())[0, 1]) < 0.25
 
 
-def test_the_person_is_nowhere_in_what_is_published(tmp_path):
-    frame = visits()
+def test_the_person_is_nowhere_in_what_is_published(made, tmp_path):
     for name in ("safe.csv", "safe.parquet"):
-        release(frame).write(tmp_path / name, ledger=False)
+        made.write(tmp_path / name, ledger=False)
         assert b"P-0" not in (tmp_path / name).read_bytes()
         certificate = (tmp_path / f"{name}.certificate.json").read_text("utf-8")
         assert "P-0" not in certificate
@@ -177,7 +183,7 @@ def test_rows_left_out_shape_nothing_that_is_published(tmp_path):
     assert "400" not in (tmp_path / "safe.csv").read_text("utf-8")
 
 
-@pytest.mark.parametrize("tables", [15, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("tables", [6, *further([60])])
 def test_sensitive_values_do_not_decide_which_rows_are_left_out(tables):
     """35 equal visits, of which two stay: over many tables each of two values stays about as often."""
     stays = Counter()
@@ -249,9 +255,9 @@ def name_people(header, rows):
 
 
 @pytest.mark.parametrize("change", [change_label, drop_row, swap_numbers, drop_number, name_people])
-def test_a_changed_file_is_refused(tmp_path, run, change):
+def test_a_changed_file_is_refused(made, tmp_path, run, change):
     path = tmp_path / "safe.csv"
-    release(visits()).write(path, ledger=False)
+    made.write(path, ledger=False)
     assert kech.check_certificate(path)["histories"]["k"] >= 4
     forge(path, change)
 
@@ -262,9 +268,9 @@ def test_a_changed_file_is_refused(tmp_path, run, change):
     assert run("verify", path).code == refusal.value.exit_code
 
 
-def test_rows_in_another_order_are_the_same_histories(tmp_path):
+def test_rows_in_another_order_are_the_same_histories(made, tmp_path):
     path = tmp_path / "safe.csv"
-    release(visits()).write(path, ledger=False)
+    made.write(path, ledger=False)
     before = kech.check_certificate(path)
     forge(path, lambda _, rows: rows.sort())
 
@@ -282,9 +288,9 @@ def test_rows_in_another_order_are_the_same_histories(tmp_path):
         lambda document: document.update(person_number="age"),
     ],
 )
-def test_a_certificate_that_forgets_the_promise_is_refused(tmp_path, forget):
+def test_a_certificate_that_forgets_the_promise_is_refused(made, tmp_path, forget):
     path = tmp_path / "safe.csv"
-    document = release(visits()).write(path, ledger=False)
+    document = made.write(path, ledger=False)
     forget(document)
     path.with_name("safe.csv.certificate.json").write_text(json.dumps(document), "utf-8")
 
@@ -314,9 +320,9 @@ def test_a_maker_who_gives_one_person_two_numbers_gets_no_certificate(tmp_path):
         made.write(tmp_path / "safe.csv", ledger=False)
 
 
-def test_people_are_recounted_and_stated_alike(tmp_path):
+def test_people_are_recounted_and_stated_alike(made, tmp_path):
     frame = visits()
-    document = release(frame).write(tmp_path / "safe.csv", ledger=False)
+    document = made.write(tmp_path / "safe.csv", ledger=False)
     people = frame["patient"].nunique()
 
     assert document["parameters"]["protect_history"] is True
@@ -329,7 +335,7 @@ def test_people_are_recounted_and_stated_alike(tmp_path):
 
 @pytest.mark.parametrize("goal", [{"l": 2}, {"l": 1.5, "l_kind": "entropy"}, {"t": 0.6}, {"alpha": 0.8}])
 def test_goals_hold_in_every_class_too(tmp_path, goal):
-    frame = visits()
+    frame = visits(people=100)
     made = release(frame, 4, sensitive=["finding"], **goal)
     made.write(tmp_path / "safe.csv", ledger=False)
     values = made.frame.groupby(LABELS, dropna=False)["finding"]
@@ -411,10 +417,9 @@ def test_a_spectrum_and_a_transformer_know_no_histories():
         kech.Anonymizer(request=request).fit(frame[LABELS])
 
 
-def test_verify_finds_out_whether_a_file_promises_histories(tmp_path):
-    frame = visits()
-    release(frame).write(tmp_path / "safe.csv", ledger=False)
-    release(frame, protect_history=False).write(tmp_path / "rows.csv", ledger=False)
+def test_verify_finds_out_whether_a_file_promises_histories(made, tmp_path):
+    made.write(tmp_path / "safe.csv", ledger=False)
+    release(visits(), protect_history=False).write(tmp_path / "rows.csv", ledger=False)
 
     assert kech.verify_release(tmp_path / "safe.csv", protect_history=True, k=4)["histories"]["k"] >= 4
     with pytest.raises(ClaimBroken, match="histories"):

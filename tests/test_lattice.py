@@ -518,6 +518,7 @@ def test_forty_columns_are_searched_with_a_bound_and_a_report():
         lattice.minimal_nodes(5)
 
 
+@pytest.mark.long
 def test_a_large_tree_in_a_lattice():
     leaves = [f"{x:05}" for x in range(100_000)]
     paths = {0: leaves, 1: [x[:2] + "___" for x in leaves], 2: ["*"] * len(leaves)}

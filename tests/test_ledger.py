@@ -20,6 +20,7 @@ from kech import Ledger
 from kech.errors import BadLedger, OutOfMemory, ReleasedBefore
 from kech.release.admission import AdmissionOptions
 from kech.tables.demo import generate_town, write_csv
+from strategies import begin_with
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
 TWO = ("--qi", "age", "moved_in", "--sensitive", "diagnosis")
@@ -112,7 +113,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("name", begin_with({"shuffled.csv", "typed.arrow", "spaced.csv"}, SAME))
 def test_a_table_is_known_again(people, said, refuse, folder, name):
     assert said(people, *TWO, "--k", 5)["verdict"] == "first"
     again = rewritten(people, name, SAME[name])
@@ -272,6 +273,7 @@ def test_a_file_beside_that_is_no_certificate_harms_nobody(people, said, folder)
     assert said(*words, target="two.csv")["verdict"] == "nested"
 
 
+@pytest.mark.long
 def test_what_comparing_takes_grows_with_the_different_cells(folder):
     few, many = (pa.table({"a": [i % different for i in range(100_000)]}) for different in (9, 100_000))
     for rows in (few, many):
@@ -508,21 +510,21 @@ for i in range(start, start + count):
 def test_processes_and_threads_share_a_ledger_without_tearing_it(tmp_path):
     """Each releases tables of its own; all are known afterwards."""
     ledger = Ledger(tmp_path / "shared")
-    processes = [subprocess.Popen([sys.executable, "-c", RELEASING, tmp_path, str(start), "8"]) for start in (0, 8)]
+    processes = [subprocess.Popen([sys.executable, "-c", RELEASING, tmp_path, str(start), "4"]) for start in (0, 4)]
 
     def release(start):
-        for i in range(start, start + 6):
+        for i in range(start, start + 3):
             with kech.read_table(pa.table({"a": [i] * 5}), quasi_identifiers=["a"]) as table:
                 kech.make_release(table, k=i % 5 + 1).write(tmp_path / f"{i}.csv", ledger=ledger)
 
-    threads = [threading.Thread(target=release, args=(16 + 6 * n,)) for n in range(4)]
+    threads = [threading.Thread(target=release, args=(8 + 3 * n,)) for n in range(4)]
     for thread in threads:
         thread.start()
     for worker in threads:
         worker.join()
     assert [process.wait(120) for process in processes] == [0, 0]
     found = ledger.list_releases()
-    assert len({held["table"] for held in found}) == 40
+    assert len({held["table"] for held in found}) == 20
     written = {json.loads(path.read_text("utf-8"))["file"]["sha256"] for path in tmp_path.glob("*.json")}
     assert {held["release"] for held in found} == written
     assert sorted(path.name for path in ledger.folder.iterdir()) == [

@@ -303,6 +303,7 @@ def test_nothing_but_null():
     assert level.widths.tolist() == [0]
 
 
+@pytest.mark.long
 def test_a_tree_of_100_000_leaves():
     leaves = [f"{x:05}" for x in range(100_000)]
     paths = {0: leaves, 1: [x[:3] + "__" for x in leaves], 2: [x[:1] + "____" for x in leaves], 3: ["*"] * len(leaves)}

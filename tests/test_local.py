@@ -176,6 +176,7 @@ def test_nothing_is_cheaper_than_the_cheapest(points, k):
     assert mean_loss(partition) >= cheapest(points.at(k), k) - 1e-9
 
 
+@pytest.mark.long
 def test_small_tables_come_close_to_the_cheapest():
     excess = []
     for seed in range(30):
@@ -202,6 +203,7 @@ def searched_ks(points, ks, effort):
     return {int(doing.split("=")[1].split(",")[0]) for (doing, *_), _ in calls if doing.startswith("searching")}
 
 
+@pytest.mark.long
 def test_in_haste_some_k_are_searched_and_otherwise_all():
     points = town_points(250, protect="none")
     hasty = searched_ks(points, range(2, 101), "quick")
@@ -212,6 +214,7 @@ def test_in_haste_some_k_are_searched_and_otherwise_all():
     assert searched_ks(points, range(2, 30), "normal") == {*range(2, 30)}
 
 
+@pytest.mark.long
 def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above():
     points, ks = town_points(120, protect="none"), list(range(2, 30))
     with recording("kech.cuts.local.make_starts") as calls:
@@ -386,6 +389,7 @@ def candidates(points, ks, effort="quick"):
     return found
 
 
+@pytest.mark.long
 def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
     points = family(120, 6)
     found = candidates(points, [5, 6, 40])

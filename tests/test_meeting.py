@@ -24,7 +24,7 @@ from kech.points.points import Points, build_points
 from kech.tables.demo import generate_town, write_csv
 from kech.topology.lattice import build_lattice
 from oracles import class_values, keeps_goals, value_figures
-from strategies import point_sets, random_case, seeds, unhurried
+from strategies import further, point_sets, random_case, seeds, unhurried
 
 fewer = settings(unhurried, max_examples=40)
 TOWN = ["age", "sex", "zip", "schooling"]
@@ -163,6 +163,7 @@ def best_loss(points, k, goal):
     return best
 
 
+@pytest.mark.long
 def test_small_tables_are_near_the_best_of_all_partitions():
     excess = []
     for seed in range(16):
@@ -339,12 +340,12 @@ def keeps(figures, asked, claims_k):
     assert figures["alpha"] <= asked.get("alpha", 1) + 1e-9
 
 
-@pytest.mark.parametrize("cut", ["local", pytest.param("domain", marks=pytest.mark.long)])
+@pytest.mark.parametrize("effort", ["quick", *further([None])], ids=str)
+@pytest.mark.parametrize("cut", ["local", *further(["domain"])])
 @pytest.mark.parametrize("asked", ASKED, ids=str)
-def test_the_written_town_keeps_the_goals(tmp_path, cut, asked):
+def test_the_written_town_keeps_the_goals(tmp_path, cut, asked, effort):
     paths = [tmp_path / f"town{suffix}" for suffix in (".csv", ".parquet")]
     with kech.read_table(generate_town(1500), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
-        effort = None if asked is ASKED[0] else "quick"  # once as a user waits for it
         release = kech.make_release(table, k=4, cut=cut, effort=effort, **asked)
         certificates = [release.write(path, ledger=False) for path in paths]
     for path, certificate in zip(paths, certificates, strict=True):
@@ -477,7 +478,7 @@ def worst_of(classes):
 
 
 def test_the_spectrum_shows_what_a_release_reaches():
-    with kech.read_table(generate_town(1000), quasi_identifiers=TOWN, sensitive=["diagnosis", "income"]) as table:
+    with kech.read_table(generate_town(500), quasi_identifiers=TOWN, sensitive=["diagnosis", "income"]) as table:
         asked = {"k": [2, 5, 9], "effort": "quick"}
         rows = kech.compute_spectrum(table, **asked).rows()
         goals = kech.compute_spectrum(table, **asked, l=3, t=0.6, t_kind="ordered").rows()

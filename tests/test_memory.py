@@ -19,6 +19,7 @@ def table(tmp_path_factory):
     return memory.write_table(tmp_path_factory.mktemp("memory") / "t.parquet")
 
 
+@pytest.mark.long
 def test_a_release_keeps_to_its_memory(table, tmp_path):
     code, found, peak = memory.release(table, tmp_path / "out.parquet", memory.LIMIT)
 
@@ -42,6 +43,7 @@ def texts(tmp_path_factory):
     return memory.write_texts(tmp_path_factory.mktemp("memory") / "t.parquet", 40_000)
 
 
+@pytest.mark.long
 def test_long_texts_that_cannot_be_held_are_refused_with_what_is_needed(texts, tmp_path):
     code, found, peak = memory.release(texts, tmp_path / "out.parquet", 350)
 
@@ -52,6 +54,7 @@ def test_long_texts_that_cannot_be_held_are_refused_with_what_is_needed(texts, t
     assert peak <= memory.MOST * 350
 
 
+@pytest.mark.long
 def test_long_texts_keep_to_the_memory(texts, tmp_path):
     code, found, peak = memory.release(texts, tmp_path / "out.parquet", 430)
 

@@ -22,12 +22,11 @@ import pytest
 import kech
 from kech.errors import BadOption, ClaimBroken, GoalNotMet, TooManyPoints
 from oracles import as_brackets, class_models, means, smallest_class, table_loss
-from strategies import random_asked_case, random_case, seeds
+from strategies import further, random_asked_case, random_case, seeds
 
 TABLES = 2000
 FAULTY = 300
-BLOCKS = 20
-SHORT = 4  # blocks of `make test`; the others are of `make test-long`
+BLOCKS = 40
 PLAIN = {"effort": "quick"}
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 UNSAID = ("seed", "effort", "max_points")  # in no certificate
@@ -298,7 +297,7 @@ def check_tables(seeds, folder, database):
     return judged, wrong
 
 
-@pytest.mark.parametrize("block", [pytest.param(i, marks=pytest.mark.long) if i >= SHORT else i for i in range(BLOCKS)])
+@pytest.mark.parametrize("block", [0, *further(range(1, BLOCKS))])
 def test_random_tables(block, folder, database):
     seeds = range(block * TABLES // BLOCKS, (block + 1) * TABLES // BLOCKS)
     judged, wrong = check_tables(seeds, folder, database)

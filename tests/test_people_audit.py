@@ -420,6 +420,7 @@ def test_commands_say_who_counted_what(folder, run):
     assert "in every class k >= 4, counted in rows." in alone and "of any class, at worst, by rows" in alone
 
 
+@pytest.mark.long
 def test_a_bound_is_not_shown_as_a_count(folder, frame, run):
     safe, visits = folder / "people.csv", folder / "visits.csv"
     asked = (safe, "--original", visits, "--person", WHO)  # made with another effort, so it cannot be made again

@@ -16,7 +16,7 @@ from kech.axes import build_tree_axis
 from kech.cuts.bounds import lower_bounds, price_bound
 from kech.points.partition import mean_loss
 from kech.points.points import Points
-from strategies import point_sets, tree_axes, unhurried
+from strategies import point_sets, seeds, tree_axes, unhurried
 from test_local import cheapest
 
 TREE = kech.read_hierarchy({"ab": ["a", "b"], "cd": ["c", "d"]})
@@ -117,7 +117,7 @@ def few_rows(seed):
     return pa.table({name: columns[name] for name in names} | {"ill": rng.choice(["p", "q"], 6)}), names
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 @pytest.mark.parametrize("grid", ["round", "exact"])
 def test_no_release_loses_less_than_the_bound_of_a_spectrum(seed, grid):
     """Against the best of all partitions of the six rows, as they would be published on the same axes."""

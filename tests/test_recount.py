@@ -84,7 +84,7 @@ def test_models_are_those_of_the_definitions(tmp_path, monkeypatch, depth, toget
     rng = random.Random(depth)
     goals = {"l": depth, "l_kind": "recursive", "c": 10**9} if depth else {}
     seen = set()
-    for _ in range(150):
+    for _ in range(60):
         classes = [rng.choices(range(-3, rng.randint(-2, 3)), k=rng.randint(1, 9)) for _ in range(rng.randint(1, 4))]
         rows = [(f"{i % 2}", f"{i}", rng.choice([f"{x}", f"{x}.0"])) for i, part in enumerate(classes) for x in part]
         expected = model_figures_by_definition(classes, depth)

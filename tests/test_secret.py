@@ -82,8 +82,9 @@ def test_noise_alone_needs_the_secret(keys):
     assert found[0][1] != found[1][1]
 
 
-def test_a_new_owner_gets_other_labels(people, tmp_path, monkeypatch):
-    found = []
+def test_a_new_owner_gets_other_labels(folder, tmp_path, monkeypatch):
+    """Of so many rows no two secrets make the same labels by accident."""
+    people, found = write_csv(generate_town(400), folder / "people.csv"), []
     for name in ("one", "two"):
         monkeypatch.setenv("KECH_HOME", str(tmp_path / name))
         found.append((labels_of(people), labels_of(people)))

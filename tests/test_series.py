@@ -673,6 +673,7 @@ def publish_in_process(folder, first):
     publish(series, rows, folder / f"{first}.csv")
 
 
+@pytest.mark.long
 def test_two_processes_at_once_publish_one_after_the_other(nine, tmp_path):
     context = multiprocessing.get_context("fork" if os.environ.get("PYTEST_XDIST_WORKER") is None else "spawn")
     workers = [context.Process(target=publish_in_process, args=(tmp_path, first)) for first in (100, 200)]

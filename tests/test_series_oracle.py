@@ -4,9 +4,10 @@ import pytest
 
 import kech
 import series_oracle as oracle
+from strategies import further
 
 BLOCK = 5  # histories a test
-FIRST, ALL = 20, 500  # so many in the suite; the rest is `long`
+ALL = 500
 ROLES = {"quasi_identifiers": list(oracle.LABELS), "sensitive": [oracle.SECRET]}
 
 
@@ -43,18 +44,13 @@ def release_in_series(history, place, source, target):
             return  # then nothing is published, and nothing can be seen
 
 
-def blocks():
-    """The first history of each block."""
-    firsts = range(0, ALL, BLOCK)
-    return [pytest.param(first, marks=pytest.mark.long) if first >= FIRST else first for first in firsts]
-
-
-@pytest.mark.parametrize("first", blocks())
+@pytest.mark.parametrize("first", [0, *further(range(BLOCK, ALL, BLOCK))])
 def test_series_are_innocent(tmp_path, first):
     """No rows are told apart, no key is in two cohorts, no class grows or shrinks by few: judged from the files."""
     assert oracle.judge_histories(range(first, first + BLOCK), tmp_path, release_in_series) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("release", "seeds"), [(release_anew, (3, 9, 10)), (oracle.release_by_mondrian, range(25))])
 def test_releases_made_anew_are_found_guilty(tmp_path, release, seeds):
     wrong = "\n".join(oracle.judge_histories(seeds, tmp_path, release))

@@ -133,12 +133,16 @@ def test_a_cell_may_hold_a_bar_and_a_line_break():
 # Examples
 
 
+SLOW_PAGES = {"checks.md", "hospital_python.md"}
+
+
 def with_examples():
     """Pages with code; tests/test_paper.py runs the page about the paper."""
     for path in examples.list_pages():
         blocks = [block for block in examples.find_blocks(path.read_text("utf-8")) if block.runs]
         if path.name != "paper_examples.md" and any(block.language in ("python", "sh", "console") for block in blocks):
-            yield pytest.param(path, id=str(path.relative_to(ROOT)))
+            marks = [pytest.mark.long] if path.name in SLOW_PAGES else []
+            yield pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
 
 
 @pytest.mark.parametrize("path", list(with_examples()))

@@ -58,6 +58,7 @@ IGNORABLE = (  # as Unicode lists them
 )
 
 
+@pytest.mark.long
 def test_what_unicode_lets_programs_hide_does_not_matter(tmp_path):
     ends = [[int(end, 16) for end in listed.split("-")] for listed in IGNORABLE.split()]
     hidden = [chr(code) for held in ends for code in range(held[0], held[-1] + 1)]

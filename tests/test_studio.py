@@ -28,6 +28,7 @@ import kech
 from kech.errors import BadOption, CannotWrite
 from kech.studio import jobs
 from kech.tables.demo import generate_town, nine_rows
+from strategies import begin_with, further
 from studios import Studio, Unserved, running, wait_for
 
 CANARY = "CANARY_4711"
@@ -367,7 +368,7 @@ TABLES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", begin_with(["nine", "visits"], TABLES))
 def test_every_action_answers_as_its_command_prints(studio, run, folder, tmp_path, name):
     make, roles, goals = TABLES[name]
     path = write_csv(make(), tmp_path / f"{name}.csv")
@@ -846,7 +847,7 @@ def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in held))
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", *further(["SIGHUP"])])
 def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
     process, studio, temporary = started
     (table,) = studio.json("GET", "/api/state")["tables"]
@@ -857,7 +858,7 @@ def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
     assert err == "" and list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("is_used", [False, True])
+@pytest.mark.parametrize("is_used", [*further([False]), True])
 def test_ctrl_c_pressed_again_and_again_leaves_nothing_behind(started, is_used):
     """The server was forced to end, and tables that were handed over stayed; or Python was, and said so."""
     process, studio, temporary = started
@@ -929,6 +930,7 @@ def test_a_table_of_frames_has_rows_to_show():
         assert table.head() == [["1", "x"], [None, "y"]]
 
 
+@pytest.mark.long
 def test_the_field_of_a_plan_is_left_to_its_own_cut(studio):
     table = studio.open_nine(k=3, cut="regime", reading="homological", field=3)
     found = studio.ask(table, "spectrum", k=[3], cut=["local", "domain"])
@@ -993,6 +995,7 @@ def test_rows_are_counted_where_nobody_is_named(studio):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+@pytest.mark.long
 def test_the_price_of_histories_is_told_before_the_search(studio, tmp_path, run):
     table = open_visits(studio, tmp_path, k=4, protect_history=True)
     told = studio.ask(table, "preview", price=True)
@@ -1007,6 +1010,7 @@ def test_the_price_of_histories_is_told_before_the_search(studio, tmp_path, run)
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+@pytest.mark.long
 def test_the_spectrum_of_a_plan_with_histories_compares_rows(studio, tmp_path):
     table = open_visits(studio, tmp_path, k=4, protect_history=True)
     rows = studio.ask(table, "spectrum", k=[4], cut=["local", "domain"])["spectrum"]

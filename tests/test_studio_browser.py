@@ -255,6 +255,7 @@ def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
     assert [rule for rule, _ in serious(page)] == ["button-name"]
 
 
+@pytest.mark.long
 @tried_again
 def test_a_series_is_seen_and_continued(visit):
     visitor = visit(width=390)
@@ -310,6 +311,7 @@ def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, mon
     visitor.page.get_by_role("heading", name="The written file holds").wait_for()
 
 
+@pytest.mark.long
 @tried_again
 def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     visitor = visit()
@@ -322,6 +324,7 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["cut"] == {"cut": "regime"}
 
 
+@pytest.mark.long
 @tried_again
 def test_edges_that_are_refused_are_mended_where_they_were_typed(visit):
     visitor = visit()
@@ -355,6 +358,7 @@ def test_edges_that_are_refused_are_mended_where_they_were_typed(visit):
     assert visitor.trouble == []
 
 
+@pytest.mark.long
 @tried_again
 def test_a_hierarchy_that_cannot_be_built_is_built_otherwise_where_it_was_chosen(visit):
     visitor = visit()
@@ -392,6 +396,7 @@ def left_in(visitor):
     return kept | {"cookies": [cookie["name"] for cookie in visitor.page.context.cookies()]}
 
 
+@pytest.mark.long
 @tried_again
 def test_no_canary_stays_in_the_storage_of_the_browser(visit):
     visitor, headers = visit(), []
@@ -598,6 +603,7 @@ def test_nine_rows_by_keyboard_on_a_telephone(visit):
 # -- the town ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @tried_again
 def test_the_town_with_a_reload_a_second_tab_and_a_cancelled_job(visit):
     visitor = visit(1280, 800)
@@ -765,6 +771,7 @@ def test_a_nasty_table_stays_text(visit):
     visitor.look("release")
 
 
+@pytest.mark.long
 @tried_again
 def test_an_answer_that_comes_late_does_not_take_a_later_refusal_away(visit):
     visitor, asked = visit(), []
@@ -845,6 +852,7 @@ def messages():
         yield from (text for text in texts if isinstance(text, str) and re.search(r"--[a-z]", text))
 
 
+@pytest.mark.long
 @tried_again
 def test_refusals_name_fields_and_no_options(visit):
     found = list(messages())
@@ -857,6 +865,7 @@ def options_in(text):
     return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text))
 
 
+@pytest.mark.long
 @tried_again
 def test_goals_for_sensitive_columns_are_set_on_the_page(visit):
     visitor = visit()

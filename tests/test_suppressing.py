@@ -188,6 +188,7 @@ def optimum(table, k, most):
     return min(losses)
 
 
+@pytest.mark.long
 def test_tiny_tables_against_the_optimum():
     excess, gains = [], []
     for seed in (7, 8, 12, 13):

@@ -133,17 +133,17 @@ class ZigzagBarcode:
 
     @property
     def counted(self) -> str:
-        """What k counts: people, or rows where every row is another person."""
+        """What k counts, which is people, or rows where every row is another person."""
         return "rows" if self.people is None else "people"
 
     @property
     def hidden_among(self) -> Ints:
-        """How many people each bar carries at each position, or rows: what k counts."""
+        """How many people, or rows, each bar carries at each position; k counts them."""
         return self.rows if self.people is None else self.people
 
     @property
     def smallest_k(self) -> Ints:
-        """People of the smallest class at each position, or rows: the largest k that holds there."""
+        """People, or rows, of the smallest class at each position; no larger k holds there."""
         return self.smallest if self.smallest_people is None else self.smallest_people
 
     @property
