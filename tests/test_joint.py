@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -291,7 +292,7 @@ def test_the_attack_compares_versions_of_a_table(folder, run):
     assert run("attack", "edge", one, "--original", before, "--second-original", after).code == 2
 
 
-def test_a_series_keeps_its_k_together(folder):
+def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     """One row left and one was corrected: both stay as they were published, with their cohorts."""
     rng = random.Random(4)
     first = [draw_row(rng, number) for number in range(20)]
@@ -303,9 +304,13 @@ def test_a_series_keeps_its_k_together(folder):
         with kech.read_table(original, **roles) as table:
             kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
 
-    found = kech.compute_joint_risk(releases, originals, key="id").to_json()
+    joint = kech.compute_joint_risk(releases, originals, key="id")
+    found = joint.to_json()
 
     assert found["rows"] >= 19
     assert found["joint_k"] >= found["k"] >= 3
-    assert found["below"] == 0
+    assert found["below"] == 0 and found["of_series"]
     assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 0}]
+    monkeypatch.setattr(kech, "compute_joint_risk", lambda *_, **__: replace(joint, below=1))
+    said = run("verify", *releases, "--original", *originals, "--key", "id").out
+    assert "verify --series" in said and "Publish later versions" not in said  # advice that fits a series

@@ -782,7 +782,8 @@ def test_three_months_from_the_command_line(run, tmp_path):
     for month in (1, 2):
         run("release", tmp_path / f"{month}.csv", "-o", tmp_path / f"safe{month}.csv", "--series", folder)
 
-    assert "3 releases" in run("series", folder).out
+    said = run("series", folder).out
+    assert "3 releases" in said and "withdrawn" in said and str(tmp_path / "safe2.csv") in said  # on 80 columns
     assert "holds" in run("verify", "--series", folder).out
     assert "Version 3 of a series" in run("verify", tmp_path / "safe2.csv").out
     found = json.loads(run("series", folder, "--json").out)

@@ -43,6 +43,7 @@ class JointRisk:
     people_below: int | None  # people with such a row; None where nobody is named
     pinned: tuple[Pinned, ...]  # one a sensitive column
     differences: tuple[Difference, ...]
+    of_series: bool = False  # whether each says that it is one of a series
 
     @property
     def k(self) -> int:
@@ -51,7 +52,7 @@ class JointRisk:
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        names = ("counted", "rows", "joint_k", "below", "people_below")
+        names = ("counted", "rows", "joint_k", "below", "people_below", "of_series")
         return {
             "private": True,
             "releases": [{"file": file, "k": k} for file, k in zip(self.releases, self.alone, strict=True)],
@@ -164,6 +165,7 @@ def judge(
             find_differences(first, second, versions, covers, min(alone))
             for first, second in combinations(range(len(versions)), 2)
         ),
+        all("series" in release.document for release in releases),
     )
 
 

@@ -20,13 +20,14 @@ def print_series(result: dict[str, Any]) -> None:
         out().print(f"Forgotten: version {result['forgotten']}. Its files are removed; its rows were never published.")
     count = len(result["versions"])
     out().print(escape(f"{result['folder']}: {count} release{'' if count == 1 else 's'}"))
-    table = grid("version>", "day", *(f"{name}>" for name in COUNTS), "file~")
+    counts, files = grid("version>", *(f"{name}>" for name in COUNTS)), grid("version>", "day", "file~")
     for each in result["versions"]:
-        counts = [format_count(each[name]) for name in COUNTS]
+        counts.add_row(str(each["version"]), *(format_count(each[name]) for name in COUNTS))
         place = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
-        table.add_row(str(each["version"]), each["time"][:10], *counts, escape(place))
+        files.add_row(str(each["version"]), each["time"][:10], escape(place))
     if count:
-        out().print(table)
+        out().print(counts)
+        out().print(files)
         out().print(f"In force: {describe_policy(result['in_force'])}.")
         out().print("held: rows that left the table and stay until their whole cohort has left.")
         out().print("corrected: rows that the table has with other cells; they stay as first published.")
@@ -50,14 +51,16 @@ def print_version(series: dict[str, Any]) -> None:
         out().print(f"{format_count(series['held'])} rows left the table and are held with their cohorts.")
     if series["corrected"]:
         out().print(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
-    out().print(f"In force: {describe_policy(series['in_force'])}.")
     if series["kept_out"]:
         out().print(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
+    out().print(f"In force: {describe_policy(series['in_force'])}.")
 
 
 def describe_section(series: dict[str, Any]) -> str:
     """What the certificate of a release in a series says beside the figures of its file."""
     waiting = f", {format_count(series['waiting'])} rows wait" if series["waiting"] else ""
+    if series["waiting"] == "hidden":
+        waiting = ", some rows wait (how many is hidden)"
     return (
         f"Version {series['version']} of a series (stated by the maker): {series['cohorts']:,} cohorts, "
         f"{series['arrivals']:,} rows new, {series['withdrawn']:,} withdrawn{waiting}. {series['promise']}"

@@ -173,6 +173,13 @@ def print_verification(result: dict[str, Any]) -> None:
         out().print(escape(f"Warning: {words} to check it."))
 
 
+MAKE_SERIES = "Publish later versions as a series, so that releases stay safe together."
+OF_SERIES = (
+    "These are releases of a series. Rows that wait or were withdrawn count here wherever a label covers them; "
+    "kech verify --series FOLDER counts whole cohorts."
+)
+
+
 def print_joint_risk(result: dict[str, Any]) -> None:
     """What several releases tell together."""
     out().print("[yellow]PRIVATE:[/] made with the originals; do not publish what follows.")
@@ -192,7 +199,7 @@ def print_joint_risk(result: dict[str, Any]) -> None:
             pair = f"{names[part['first']]} and {names[part['second']]}"
             out().print(escape(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show."))
     if result["below"] or any(part["same_label"] + part["widened"] for part in result["differences"]):
-        out().print("Publish later versions as a series, so that releases stay safe together.")
+        out().print(OF_SERIES if result["of_series"] else MAKE_SERIES)
 
 
 def print_joint_k(result: dict[str, Any]) -> None:
