@@ -237,6 +237,30 @@ def test_without_its_only_column_all_rows_are_alike():
     assert [line["eps_half_without"] for line in found.columns([2, 4])] == [0.0, 0.0]
 
 
+def test_advice_names_the_column_that_isolates_and_counts_the_last_rows():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"few": rng.integers(0, 2, 400), "many": rng.random(400), "one": 7})
+    frame.loc[:1, "many"] = [900.0, 5000.0]  # two rows, 0.5 %, far from all others
+    found = profile_of(frame)
+    advice = found.advise(5)
+
+    assert advice["column"] == "many"
+    assert advice["eps_half_without"] == profile_of(frame, ["few", "one"]).eps_for(5, [0.5])[0] == 0.0
+    assert advice["last_rows"] == 2
+    rest = np.sort(found.reaches.at(5))
+    assert (advice["eps_but_last"], advice["eps_all"]) == (rest[397], rest[399])
+    assert found.to_json([5])["advice"] == [advice]
+
+
+def test_the_screen_says_what_to_do(tmp_path, run):
+    frame = pd.DataFrame({"a": [*range(398), 5000, 9000], "b": [1] * 400})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    shown = run("profile", tmp_path / "t.csv", "--qi", "a", "b", "--k", "5", "--eps", "0.1").out
+
+    assert "k = 5: a isolates most: without it half of the rows can hide from 0.0000, not 0.0001." in shown
+    assert "No release of all rows goes below eps 0.4781; without the last 2 to hide, none goes below 0.0002." in shown
+
+
 # Odd tables, and what a user sees
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from kech.topology.filtration import Filtration, Floats, Ints, build_filtration,
 
 LARGEST_K = 100
 SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
+LAST_SHARE = 0.005  # of the rows: those that are advised on as the last to hide
 ROUND_KS = (2, 5, 10, 20, 50, 100)
 ROUND_EPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 RADIUS_BYTES = 8
@@ -82,6 +83,13 @@ class Holders:
         return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
 
 
+class Rest(NamedTuple):
+    """From where on rows can hide without some column."""
+
+    half: float  # the eps for half of the rows
+    mean: float  # over all rows
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
     """The share of rows that cannot hide among k yet, for every eps and every k up to the largest."""
@@ -90,7 +98,7 @@ class Profile:
     reaches: Reaches
     threads: int = 1
     library: str | None = None  # of dataframes: the caller's
-    known: dict[tuple[str, int], float] = field(default_factory=dict, init=False)  # eps_half without a column
+    known: dict[tuple[str, int], "Rest"] = field(default_factory=dict, init=False)  # without a column, at a k
 
     def __repr__(self) -> str:
         return f"Profile({self.filtration.metric}, {self.units.describe_rows()}, k up to {self.largest_k})"
@@ -156,14 +164,16 @@ class Profile:
             raise BadOption("shares", "a share is above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
-    def without(self, column: str, ks: Sequence[int]) -> list[float]:
-        """For each k, the eps at which half of the rows can hide if a column were not there."""
+    def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:
+        """For each k, from where on rows can hide if a column were not there."""
         missing = [k for k in ks if (column, k) not in self.known]
         if missing:
             rest = drop_axis(self.units, column)
             reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = Holders(rest.weights[reaches.order])
-            self.known.update({(column, k): rows.find_quantiles(reaches.at(k), [0.5])[0] for k in missing})
+            for k in missing:
+                half = rows.find_quantiles(reaches.at(k), [0.5])[0]
+                self.known[column, k] = Rest(half, float(np.average(reaches.at(k), weights=rows.weights)))
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
@@ -173,10 +183,24 @@ class Profile:
         for axis in self.units.axes:
             rest = self.without(axis.column, ks)
             lines += [
-                {"column": axis.column, "k": k, "eps_half": with_it, "eps_half_without": without_it}
+                {"column": axis.column, "k": k, "eps_half": with_it, "eps_half_without": without_it.half}
                 for k, with_it, without_it in zip(ks, half, rest, strict=True)
             ]
         return lines
+
+    def advise(self, k: int) -> dict[str, Any]:
+        """The column that isolates rows most at k, and what the last rows to hide cost.
+
+        Of columns without which half of the rows hide equally early, the one without which rows reach least on
+        average.  No release of all rows goes below `eps_all`, and none without the last rows below `eps_but_last`.
+        """
+        names = [axis.column for axis in self.units.axes]
+        rests = {name: self.without(name, [k])[0] for name in names}
+        column = min(names, key=lambda name: rests[name])
+        half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
+        last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
+        advice = {"k": k, "column": column, "eps_half": half, "eps_half_without": rests[column].half}
+        return advice | {"last_rows": last, "eps_all": every, "eps_but_last": but_last}
 
     def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
         """The k that are listed: those named, or round ones."""
@@ -220,6 +244,7 @@ class Profile:
                 for share, radius in zip(SHARES, self.eps_for(goal), strict=True)
             ],
             "columns": self.columns(ks),
+            "advice": [self.advise(goal) for goal in ks],
         }
 
 

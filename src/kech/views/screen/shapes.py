@@ -125,6 +125,8 @@ def print_profile(result: dict[str, Any]) -> None:
         table.add_row(f"{k:,}", *(format_eps(line["eps"]) for line in result["hidden"] if line["k"] == k))
     out().print(table)
     print_columns(result["columns"])
+    for advice in result["advice"]:
+        out().print(escape(say_advice(advice)))
     say_counted(result["counted"])
     if result["plot"]:
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
@@ -159,6 +161,19 @@ def print_columns(columns: list[dict[str, Any]]) -> None:
         rest = (line["eps_half_without"] for line in columns if line["column"] == column)
         table.add_row(escape(column), *map(format_eps, rest))
     out().print(table)
+
+
+def say_advice(advice: dict[str, Any]) -> str:
+    """What isolates rows most at one k, and what the last rows to hide cost."""
+    k, half, rest = advice["k"], format_eps(advice["eps_half"]), format_eps(advice["eps_half_without"])
+    isolates = "no column alone keeps half of the rows apart"
+    if advice["eps_half_without"] < advice["eps_half"]:
+        isolates = f"{advice['column']} isolates most: without it half of the rows can hide from {rest}, not {half}"
+    every, but_last = format_eps(advice["eps_all"]), format_eps(advice["eps_but_last"])
+    last = ", nor one without 0.5 % of them"
+    if advice["last_rows"]:
+        last = f"; without the last {advice['last_rows']:,} to hide, none goes below {but_last}"
+    return f"k = {k:,}: {isolates}. No release of all rows goes below eps {every}{last}."
 
 
 def say_moved(result: dict[str, Any]) -> None:
