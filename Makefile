@@ -55,6 +55,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/loss.py
 	$(BIN)/python benchmarks/targets.py
 	$(BIN)/python benchmarks/attacks.py
+	$(BIN)/python benchmarks/series.py
 
 # The manual as a site; a warning of Sphinx is an error.
 docs: .venv/documented
