@@ -58,6 +58,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/attacks.py
 	$(BIN)/python benchmarks/people.py
 	$(BIN)/python benchmarks/roles.py
+	$(BIN)/python benchmarks/series.py
 
 # The manual as a site; a warning of Sphinx is an error.
 docs: .venv/documented

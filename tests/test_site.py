@@ -208,8 +208,8 @@ def test_a_notebook_is_one_as_jupyter_writes_it(path):
     assert len(path.read_bytes()) < 40_000
 
 
-def test_there_are_three_notebooks():
-    assert [path.stem for path in NOTEBOOKS] == ["coming_from", "nine_rows", "town"]
+def test_there_are_four_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["clinic", "coming_from", "nine_rows", "town"]
 
 
 def test_a_cell_prints_and_shows_its_last_expression():

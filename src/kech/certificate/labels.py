@@ -32,6 +32,7 @@ TAIL = re.compile(r"(>=|<=|<) (.+)")
 MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and outer spaces, or nothing
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[^,{}"\\ ](?:[^,{}"\\]*[^,{}"\\ ])?|'
 )
+MOST_ENDS = 65_536  # of intervals, that are held after they were read
 RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
@@ -361,7 +362,8 @@ def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
     return width
 
 
-def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
+def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
+    edge = lru_cache(MOST_ENDS)(read)  # many labels share an end
     low, high = (edge(str(end)) for end in axis["domain"])
     if low > high:
         raise ValueError

@@ -1,0 +1,420 @@
+"""Series: what twelve monthly versions lose against one fresh cut of the last, and the CPU of an update.
+
+usage: python benchmarks/series.py [--parts losses clinic updates] [--tables town] [--rows 2000] [--sizes 100000]
+
+Each month a share of rows arrives and 2 % leave.  Four made-up tables: a town; a skewed one with heavy tails; one with
+hierarchies; and visits of people who have several.  The CPU of an update is measured beside a fresh release of the
+same table, stage by stage, each in a process of its own, with 5 % arrivals.  Parts that are not asked for stay as they
+were measured; without parts, the page is drawn again.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import chain, product
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+import kech
+from kech.tables.demo import write_demo_key
+from measure import run_once
+from people import make_visits
+from run import HERE, ROOT, describe_run
+from scale import write_town
+
+RESULTS, PAGE = HERE / "results" / "series.json", HERE / "pages" / "series.md"
+VERSIONS, DEPARTURES, CAP = 12, 0.02, 1800.0
+GROWTH, KS, WAITS = (0.01, 0.05, 0.2), (5, 20), (0.0, 0.3)
+ARRIVALS = 0.05  # of the update whose CPU is measured
+CLINIC = (20_000, 500, 200)  # rows, arrivals and departures a month
+REGIONS = {f"region {i}": {f"town {i}{j}": [f"{i}{j}{n}" for n in range(5)] for j in range(4)} for i in range(5)}
+TOWN = ["age", "sex", "zip", "schooling"]
+MORE = [*TOWN, "moved_in", "job", "income", "household"]
+
+
+# -- tables ----------------------------------------------------------------------------------------------------
+
+
+def make_town(rows: int) -> pa.Table:
+    """The town of the scale benchmark."""
+    with tempfile.TemporaryDirectory() as folder:
+        return pq.read_table(write_town(rows, Path(folder) / "town.parquet"))
+
+
+def make_skewed(rows: int) -> pa.Table:
+    """Incomes and stays with heavy tails, few common places and many rare ones."""
+    rng = np.random.default_rng(11)
+    return pa.table(
+        {
+            "income": np.round(np.exp(rng.normal(9, 1.2, rows)), -1).astype(int),
+            "stay": np.minimum(rng.pareto(1.2, rows) * 3, 400).astype(int),
+            "place": [f"p{n:03}" for n in np.minimum(rng.zipf(1.5, rows), 400)],
+            "age": rng.integers(18, 95, rows),
+            "diagnosis": rng.choice(["flu", "cold", "burn", "gout"], rows, p=[0.5, 0.3, 0.15, 0.05]),
+        }
+    )
+
+
+def make_regions(rows: int) -> pa.Table:
+    """A place and a kind of work under hierarchies, and an age."""
+    rng = np.random.default_rng(12)
+    places = [place for towns in REGIONS.values() for each in towns.values() for place in each]
+    return pa.table(
+        {
+            "place": rng.choice(places, rows, p=np.diff(np.linspace(0, 1, len(places) + 1) ** 2)),
+            "work": rng.choice(places, rows),
+            "age": rng.integers(18, 95, rows),
+            "diagnosis": rng.choice(["flu", "cold", "burn", "gout"], rows),
+        }
+    )
+
+
+def make_people(rows: int) -> pa.Table:
+    """Visits in the order of days; a person has 1 to 5 of them."""
+    visits = make_visits(rows + 100, 3, "stable").slice(0, rows).sort_by("day")
+    return visits.rename_columns([{"finding": "diagnosis"}.get(name, name) for name in visits.column_names])
+
+
+TABLES: dict[str, tuple[Callable[[int], pa.Table], dict[str, Any]]] = {
+    "town": (make_town, {"quasi_identifiers": TOWN}),
+    "skewed": (make_skewed, {"quasi_identifiers": ["income", "stay", "place", "age"]}),
+    "hierarchies": (
+        make_regions,
+        {"quasi_identifiers": ["place", "work", "age"], "hierarchies": {"place": REGIONS, "work": REGIONS}},
+    ),
+    "visits of people": (make_people, {"quasi_identifiers": ["age", "zip", "sex", "day"], "person": ["patient"]}),
+}
+
+
+def list_versions(rows: int, arrivals: Callable[[int], int], departures: Callable[[int], int]) -> list[Any]:
+    """The rows of each version: of those that are there some leave at random, and the next ones arrive."""
+    rng, there, last = np.random.default_rng(3), np.arange(rows), rows
+    versions = [there]
+    for _ in range(VERSIONS - 1):
+        new = arrivals(len(there))
+        stay = np.delete(there, rng.choice(len(there), departures(len(there)), replace=False))
+        there, last = np.r_[stay, np.arange(last, last + new)], last + new
+        versions.append(there)
+    return versions
+
+
+# -- loss ------------------------------------------------------------------------------------------------------
+
+
+def measure_loss(name: str, rows: int, growth: float, k: int, wait: float) -> dict[str, Any]:
+    """A series of versions, and one fresh cut of the last of them."""
+    make, roles = TABLES[name]
+    versions = list_versions(rows, lambda n: round(n * growth), lambda n: round(n * DEPARTURES))
+    whole = number_rows(make(int(versions[-1].max()) + 1))
+    said, fresh = publish_year(whole, versions, roles, k, wait)
+    counts = said["series"]
+    line = {"table": name, "growth": growth, "k": k, "wait": wait, "first": rows, "rows": len(versions[-1])}
+    return (
+        line
+        | {"fresh": fresh, "loss": said["loss"], "over": said["loss"] / fresh}
+        | {x: counts[x] for x in ("waiting", "held")}
+    )
+
+
+def publish_year(
+    whole: pa.Table, versions: list[Any], roles: dict[str, Any], k: int, wait: float, checks: bool = False
+) -> tuple[dict[str, Any], float]:
+    """What the last version of a series says, and the loss of a fresh cut of its table."""
+    own = {"sensitive": ["diagnosis"]} | ({} if "person" in roles else {"rows_are_people": True})
+    with tempfile.TemporaryDirectory() as folder:
+        series = kech.open_series(Path(folder) / "series")
+        for number, there in enumerate(versions):
+            rows = whole.take(pa.array(there))
+            with kech.read_table(rows, **roles, **own, key=["visit_id"]) as table:
+                said = series.publish(table, Path(folder) / f"{number}.parquet", k=k, wait=wait, ledger=False)
+        holds = kech.verify_series(series)["holds"] if checks else None
+        with kech.read_table(rows, **roles, **own) as table:
+            fresh = kech.make_release(table, k=k).public_loss
+    return said | {"holds": holds}, fresh
+
+
+def number_rows(table: pa.Table) -> pa.Table:
+    """With a key for each row."""
+    return table.append_column("visit_id", pa.array([f"v{i:08}" for i in range(table.num_rows)]))
+
+
+def measure_clinic() -> Iterator[dict[str, Any]]:
+    """A year of a made-up clinic."""
+    rows, arrivals, departures = CLINIC
+    versions = list_versions(rows, lambda _: arrivals, lambda _: departures)
+    whole = number_rows(make_town(int(versions[-1].max()) + 1))
+    for wait in WAITS:
+        began = process_time()
+        said, fresh = publish_year(whole, versions, TABLES["town"][1], 5, wait, checks=True)
+        counts = {name: said["series"][name] for name in ("cohorts", "waiting", "held")}
+        line = {"wait": wait, "loss": said["loss"], "fresh": fresh, "holds": said["holds"]}
+        yield line | counts | {"cpu": process_time() - began}
+
+
+# -- CPU -------------------------------------------------------------------------------------------------------
+
+STAGES = {  # what is reading, matching, cutting, writing and checking, by who does it
+    "kech": {"read_table": "reading"},
+    "kech.release.series.series": {"match_rows": "matching", "cut_pool": "cutting", "check_identifiers": "looking"},
+    "kech.release.series.update": {
+        "copy_old": "writing",
+        "write_pool": "writing",
+        "write_shuffled": "writing",
+        "make_certificate": "checking",
+    },
+    "kech.release.release": {
+        "cut_release": "cutting",
+        "make_certificate": "checking",
+        "write_batches": "writing",
+        "check_identifiers": "looking",
+    },
+    "kech.release.release.Release": {"batches": "writing"},
+}
+NOT_CHANGED = ("reading", "writing", "checking")  # stages that pass by every row
+
+
+@contextmanager
+def watch_stages() -> Iterator[Counter[str]]:
+    """CPU seconds of each stage without those inside it."""
+    spent: Counter[str] = Counter()
+    inside: list[float] = []
+
+    def watch(holder: Any, name: str, stage: str) -> None:
+        function = getattr(holder, name)
+
+        def measured(*given: Any, **named: Any) -> Any:
+            began = process_time()
+            inside.append(0.0)
+            try:
+                return function(*given, **named)
+            finally:
+                took = process_time() - began
+                spent[stage] += took - inside.pop()
+                if inside:
+                    inside[-1] += took
+
+        setattr(holder, name, measured)
+
+    for place, names in STAGES.items():
+        module, _, last = place.rpartition(".")
+        holder = getattr(import_module(module), last) if last == "Release" else import_module(place)
+        for name, stage in names.items():
+            watch(holder, name, stage)
+    yield spent
+
+
+def run_stage(what: str, first: str, second: str, folder: str, columns: str) -> dict[str, float]:
+    """An update or a fresh release in this process: CPU seconds by stage."""
+    roles = {"quasi_identifiers": columns.split(","), "sensitive": ["diagnosis"]}
+    warnings.simplefilter("ignore")
+    with kech.read_table(make_town(500), **roles) as table:  # what is imported late is imported now
+        kech.make_release(table, k=5).write(Path(folder) / "warm.parquet", ledger=False)
+    if what == "update":
+        publish_one(first, folder, roles, "first")
+    with watch_stages() as spent:
+        began = process_time()
+        if what == "update":
+            publish_one(second, folder, roles, "second")
+        else:
+            with kech.read_table(second, **roles, identifiers=["visit_id"]) as table:
+                kech.make_release(table, k=5).write(Path(folder) / "fresh.parquet", ledger=False)
+        return {"all": process_time() - began, **spent}
+
+
+def publish_one(source: str, folder: str, roles: dict[str, Any], name: str) -> None:
+    """The next version of a series."""
+    with kech.read_table(source, **roles, key=["visit_id"]) as table:
+        series = kech.open_series(Path(folder) / "series")
+        series.publish(table, Path(folder) / f"{name}.parquet", k=5, ledger=False)
+
+
+def measure_cpu(rows: int, columns: list[str], engine: str, sources: tuple[str, str]) -> dict[str, Any]:
+    """An update and a fresh release of one table."""
+    found = {}
+    for what in ("update", "fresh"):
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["--stage", what, *sources, folder, ",".join(columns)]
+            ran = run_once([sys.executable, __file__, *words], CAP)
+            found[what] = json.loads(ran["said"]) if ran["outcome"] == "done" else ran
+    return {"rows": rows, "columns": len(columns), "engine": engine, **found}
+
+
+def measure_updates(rows: int) -> Iterator[dict[str, Any]]:
+    """On DuckDB, from Parquet, with few and many columns; and in PostgreSQL, where a server can be started."""
+    with tempfile.TemporaryDirectory() as folder:
+        more = number_rows(make_town(round(rows * (1 + ARRIVALS))))
+        order = np.random.default_rng(4).permutation(more.num_rows)
+        tables = {"first": more.slice(0, rows), "second": more.take(pa.array(order))}
+        for name, table in tables.items():
+            pq.write_table(table, Path(folder) / f"{name}.parquet")
+        files = (str(Path(folder) / "first.parquet"), str(Path(folder) / "second.parquet"))
+        yield measure_cpu(rows, TOWN, "DuckDB", files)
+        yield measure_cpu(rows, MORE, "DuckDB", files)
+        if rows <= MOST_IN_POSTGRES:
+            yield from measure_postgres(rows, files)
+
+
+MOST_IN_POSTGRES = 100_000
+
+
+def measure_postgres(rows: int, files: tuple[str, str]) -> Iterator[dict[str, Any]]:
+    """The same tables in a server of our own."""
+    import psycopg
+
+    sys.path.insert(0, str(ROOT / "tests"))
+    running_postgres = import_module("servers").running_postgres
+    with running_postgres() as url:
+        with psycopg.connect(url) as connection, connection.cursor() as cursor:
+            for file in files:
+                fill_table(cursor, Path(file))
+        yield measure_cpu(rows, TOWN, "PostgreSQL", (f"{url}?table=first", f"{url}?table=second"))
+
+
+def fill_table(cursor: Any, file: Path) -> None:
+    """A table of a server with the rows of a file."""
+    table, types = pq.read_table(file), {"int32": "integer", "date32[day]": "date"}
+    columns = ", ".join(f"{field.name} {types.get(str(field.type), 'text')}" for field in table.schema)
+    cursor.execute(f"CREATE TABLE {file.stem} ({columns})")
+    with cursor.copy(f"COPY {file.stem} FROM STDIN (FORMAT csv)") as copy, pa.BufferOutputStream() as sink:
+        pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(include_header=False))
+        copy.write(sink.getvalue().to_pybytes())
+
+
+# -- page ------------------------------------------------------------------------------------------------------
+
+
+def draw_page(found: dict[str, Any]) -> str:
+    """The page of the manual: the parts that were measured."""
+    machine = found["machine"]
+    head = f"""# Series against fresh cuts, measured
+
+Generated by `python benchmarks/series.py`; do not edit. Machine: {machine["processor"]}, {machine["cores"]} cores.
+"""
+    drawn = {"losses": draw_losses, "clinic": draw_clinic, "updates": draw_updates}
+    return "\n".join([head, *(draw(found[part]) for part, draw in drawn.items() if part in found)])
+
+
+def draw_losses(losses: list[dict[str, Any]]) -> str:
+    """A line for each table and growth; what was not measured is a dash."""
+    known = {(x["table"], x["growth"], x["k"], x["wait"]): f"{x['over']:.2f}" for x in losses}
+    pairs = sorted({(x["table"], x["growth"]) for x in losses}, key=lambda pair: (list(TABLES).index(pair[0]), pair[1]))
+    asked = list(product(KS, WAITS))
+    lines = (
+        f"| {table} | {growth:.0%} | {' | '.join(known.get((table, growth, *each), '–') for each in asked)} |"
+        for table, growth in pairs
+    )
+    return f"""## Loss
+
+Twelve versions, the first of {losses[0]["first"]:,} rows; each month 2 % of the rows leave and a share arrives. Figures
+are the loss of the last version over that of one fresh cut of the same table, each by its own certificate. With
+`--wait 30%` at most so many of the new rows wait. A dash was not measured.
+
+| table | growth a month | k = 5 | k = 5, wait | k = 20 | k = 20, wait |
+|---|---|---|---|---|---|
+{chr(10).join(lines)}
+"""
+
+
+def draw_clinic(years: list[dict[str, Any]]) -> str:
+    """A line for each year."""
+    lines = (
+        f"| {year['wait']:.0%} | {year['loss']:.4f} | {year['loss'] / year['fresh']:.2f} | {year['cohorts']:,} "
+        f"| {year['waiting']} | {year['held']} | {'yes' if year['holds'] else 'no'} | {year['cpu']:.0f} |"
+        for year in years
+    )
+    return f"""## A year of a made-up clinic
+
+20,000 rows, then 500 arrivals and 200 departures a month, k = 5, four columns.
+
+| wait | loss of the last version | over a fresh cut | cohorts | rows that wait | rows held | all files hold | CPU s |
+|---|---|---|---|---|---|---|---|
+{chr(10).join(lines)}
+"""
+
+
+def draw_updates(updates: list[dict[str, Any]]) -> str:
+    """A line for each engine and size."""
+    return f"""## CPU of an update
+
+5 % arrivals, k = 5, Parquet out, no ledger; a fresh release of the same table beside it, each in a process of its own.
+The CPU of a server is not counted. *Reading, writing and checking* pass by every row: the whole file is written, and
+its certificate is counted from what was written. *The rest* is matching rows, cutting and keeping the folder.
+
+| engine | rows | columns | update s | fresh s | ratio | without reading | the rest s | its ratio | ratio of cutting |
+|---|---|---|---|---|---|---|---|---|---|
+{"".join(map(draw_update, updates))}"""
+
+
+def draw_update(line: dict[str, Any]) -> str:
+    """One update beside its fresh release."""
+    update, fresh = line["update"], line["fresh"]
+    rests = [each["all"] - sum(each.get(stage, 0.0) for stage in NOT_CHANGED) for each in (update, fresh)]
+    read = (update["all"] - update["reading"]) / (fresh["all"] - fresh["reading"])
+    return (
+        f"| {line['engine']} | {line['rows']:,} | {line['columns']} | {update['all']:.1f} | {fresh['all']:.1f} "
+        f"| {update['all'] / fresh['all']:.2f} | {read:.2f} | {rests[0]:.1f} / {rests[1]:.1f} "
+        f"| {rests[0] / rests[1]:.2f} | {update['cutting'] / fresh['cutting']:.2f} |\n"
+    )
+
+
+def main() -> None:
+    """Measure, write the figures, draw the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="*", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--rows", type=int, default=2_000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--stage", nargs=5, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    os.environ["KECH_KEY_FILE"] = str(write_demo_key(Path(tempfile.mkdtemp())))  # the same figures for everybody
+    if asked.stage:
+        print(json.dumps(run_stage(*asked.stage)))
+        return
+    warnings.simplefilter("ignore")
+    for part in asked.parts:
+        for line in PARTS[part](asked):
+            keep(part, line)
+    PAGE.write_text(draw_page(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
+
+
+def keep(part: str, line: dict[str, Any]) -> None:
+    """Write one line of a part, so that a run that is stopped loses nothing; the line of before goes."""
+    print(line, file=sys.stderr, flush=True)
+    known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    others = [old for old in known.get(part, []) if any(old[name] != line[name] for name in ASKED[part])]
+    RESULTS.write_text(json.dumps(known | describe_run(CAP) | {part: [*others, line]}, indent=1) + "\n", "utf-8")
+
+
+def measure_losses(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """All growths, goals and waits of the tables."""
+    for name, growth, k, wait in product(asked.tables, GROWTH, KS, WAITS):
+        yield measure_loss(name, asked.rows, growth, k, wait)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Iterable[dict[str, Any]]]] = {
+    "losses": measure_losses,
+    "clinic": lambda _: measure_clinic(),
+    "updates": lambda asked: chain.from_iterable(map(measure_updates, asked.sizes)),
+}
+ASKED = {  # what was asked for, by which a line is known again
+    "losses": ("table", "growth", "k", "wait"),
+    "clinic": ("wait",),
+    "updates": ("engine", "rows", "columns"),
+}
+
+
+if __name__ == "__main__":
+    main()
