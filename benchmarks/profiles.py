@@ -13,7 +13,7 @@ from run import HERE, describe_run, parse_arguments
 RESULTS = HERE / "results" / "profiles.json"
 PAGE = HERE / "pages" / "profiles.md"
 TOOLS = ("kech", "scipy")
-CASES = [("adult", 30_162, "box"), ("uniform", 1_000_000, "box")]
+CASES = [("adult", 30_162, "box"), ("uniform", 100_000, "box"), ("uniform", 1_000_000, "box")]
 QUICK = [("uniform", 20_000, "box"), ("uniform", 20_000, "ball")]
 
 
