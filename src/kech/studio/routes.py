@@ -55,6 +55,7 @@ def make_app(desk: Desk) -> Starlette:
         Route("/tables/{table}/{step}", page),
         Route("/series/{series}", page),
         Route("/static/{file}", static),
+        *state_routes(desk),
         *table_routes(desk),
         *tree_routes(desk),
         *job_routes(desk),
@@ -79,14 +80,27 @@ def hand_over(secret: str, home: str) -> Response:
 # -- tables --------------------------------------------------------------------------------------------------
 
 
-def table_routes(desk: Desk) -> list[Route]:
-    """Open, look, change, close."""
+def state_routes(desk: Desk) -> list[Route]:
+    """What the studio holds: tables, series, and the fields of a request."""
 
     async def state(request: Request) -> Response:
         del request
         facts = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
         facts["series"] = await asyncio.to_thread(desk.list_series)
         return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
+
+    async def series(request: Request) -> Response:
+        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
+
+    return [
+        Route("/api/state", state),
+        Route("/api/fields", tell_fields),
+        Route("/api/series/{series}", series),
+    ]
+
+
+def table_routes(desk: Desk) -> list[Route]:
+    """Open, look, change, close."""
 
     async def upload(request: Request) -> Response:
         name = request.query_params.get("name", "")
@@ -101,9 +115,6 @@ def table_routes(desk: Desk) -> list[Route]:
     async def look(request: Request) -> Response:
         return answer(find_table(request, desk).to_json())
 
-    async def series(request: Request) -> Response:
-        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
-
     async def change(request: Request) -> Response:
         table = find_table(request, desk)
         table.change(await decode_body(request, Change))
@@ -115,9 +126,6 @@ def table_routes(desk: Desk) -> list[Route]:
 
     one = "/api/tables/{table}"
     return [
-        Route("/api/state", state),
-        Route("/api/fields", tell_fields),
-        Route("/api/series/{series}", series),
         Route("/api/tables", upload, methods=["POST"]),
         Route("/api/examples/{example}", example, methods=["POST"]),
         Route(one, look),
