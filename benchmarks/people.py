@@ -123,7 +123,7 @@ def draw_goals(tables: list[dict[str, Any]]) -> str:
 Goals: at most {MOST_CPU:g} times the CPU of a release by rows, which {quick} of {len(done)} tables meet,
 and at most {MOST_LOSS:g} times the loss of one row each, which {close} of {len(done)} meet.
 
-CPU has a bound where few codes hold many rows. By rows, the engine hands over one point for each tuple of codes; by
+CPU grows most where few codes hold many rows. By rows, the engine hands over one point for each tuple of codes; by
 people, one for each pair of a person and a tuple, of which there are up to as many as rows. Each pair is read, dealt
 to a class and counted once when it is written, whatever the search does.
 """
