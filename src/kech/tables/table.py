@@ -327,7 +327,8 @@ def read_table(
     try:
         if isinstance(source, str | PathLike | Address):
             frame, native = None, None
-            opened = open_source(source, delimiter=reading.delimiter, encoding=reading.encoding)
+            dialect = {"delimiter": reading.delimiter, "encoding": reading.encoding}
+            opened = open_source(source, **dialect, rename_duplicates=reading.rename_duplicates)
         else:
             frame = hold_frame(source)
             opened, native = open_frame(frame), native_library(frame)
