@@ -216,7 +216,8 @@ class Engine:
     def rewrite(self, *, decimal: str | None, dates: str | None, fold: bool = False) -> None:
         """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
 
-        Texts of categories are folded where that is asked.  Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
+        Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
+        Texts of categories are folded where that is asked.
         """
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             if decimal == ",":

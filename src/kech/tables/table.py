@@ -337,8 +337,8 @@ def read_table(
         table = Table(Engine(backend), opened, chosen_request, native=native, threads=workers, frame=frame)
         selected = sorted({*table.loaded, *table.counted}, key=table.index)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
-            check_size(opened, wanted, limits.memory)
-        load(backend, opened, [table.index(name) for name in wanted], reading.null_values, given)
+            check_size(opened, selected, limits.memory)
+        load(backend, opened, [table.index(name) for name in selected], reading.null_values, frame)
         table.engine.rewrite(decimal=reading.decimal, dates=reading.dates, fold=reading.fold_variants)
         return table
     except BaseException:
