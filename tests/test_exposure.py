@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -240,3 +241,23 @@ def test_release_and_verify_look_at_the_same_pairs(tmp_path, suffix):
     assert told["identifying_together"] == verified["identifying_together"]
     assert ["tens", "ones"] in told["identifying_together"]
     assert list(map(list, found)) == told["identifying_together"]
+
+
+def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_price(run, folder):
+    """Rows of a file are counted here by pandas, and the remedy is tried."""
+    path, safe, better = (folder / f"{name}.csv" for name in ("people", "safe", "better"))
+    rng = np.random.default_rng(3)
+    columns = {"age": rng.integers(20, 90, 200), "sex": rng.choice(["f", "m"], 200), "stroke": rng.random(200) < 0.06}
+    pd.DataFrame(columns).assign(stroke=lambda rows: rows["stroke"].astype(int)).to_csv(path, index=False)
+    words = (path, "--qi", "age", "sex", "--sensitive", "stroke", "--k", 4, "--effort", "quick", "--no-ledger")
+    found = run("release", *words, "-o", safe, "--json").json
+    alike = pd.read_csv(safe).groupby(["age", "sex"])["stroke"].transform("nunique") == 1
+    assert 0 < found["given_away"]["stroke"] == alike.mean() < 1
+    said = f"{100 * alike.mean():.3g}\u00a0% of the rows in this file have their stroke value given away"
+    shown = run("release", *words, "-o", safe).out
+    assert said in shown and f"--l 2 mends it: the loss becomes about {found['loss_with_l_2']:.4f}" in shown
+    assert said in run("verify", safe).out
+    assert said in kech.make_report(safe).html
+    mended = run("release", *words, "-o", better, "--l", 2, "--json").json
+    assert "given_away" not in mended and mended["loss"] == pytest.approx(found["loss_with_l_2"])
+    assert "given away" not in run("verify", better).out

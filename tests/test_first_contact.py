@@ -78,6 +78,40 @@ def test_a_mistyped_file_gets_a_suggestion(refuse, town, monkeypatch):
     assert "mean" not in refuse("inspect", town.parent / "nowhere" / "town.csv", code=3, says="There is no file")
 
 
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [(("--sensitiv", "x"), "--sensitive"), (("--anything", "x"), None), (("--zzz", "x"), None)],
+)
+def test_an_unknown_option_gets_a_suggestion_only_if_one_is_close(run, town, words, right):
+    refused = run("spectrum", town, *words)
+    assert refused.code == 2
+    assert f"Did you mean {right}?" in refused.err if right else "Did you mean" not in refused.err
+
+
+def test_a_file_that_is_hardly_alike_is_not_suggested(refuse, town):
+    assert "Did you mean" not in refuse("inspect", town.with_name("total.csv"), code=3, says="There is no file")
+
+
+def test_columns_that_share_a_name_are_named_and_can_be_read(run, refuse, folder):
+    path = folder / "twice.csv"
+    path.write_text("age,sex,AGE,age_2\n" + "".join(f"{20 + row % 9},f,{row % 4},7\n" for row in range(30)), "utf-8")
+    refuse("inspect", path, code=3, says="columns 1, 3 are not distinct where case is ignored: 'age', 'AGE'.")
+    found = run("inspect", path, "--rename-duplicates", "--plan", folder / "kech.toml", "--json").json
+    assert [column["column"] for column in found["columns"]] == ["age", "sex", "AGE_3", "age_2"]
+    words = ("--plan", folder / "kech.toml", "-o", folder / "safe.csv", "--k", 3, "--effort", "quick")
+    assert run("release", path, *words).code == 0
+    assert run("ledger").out.count("age, sex") == 1
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 80])
+def test_no_word_is_broken_on_a_narrow_screen(run, town, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    words = {*run("inspect", town).out.split("As it is")[0].split()}
+    monkeypatch.setenv("COLUMNS", "300")
+    wide = {*run("inspect", town).out.split("As it is")[0].split()}
+    assert {word.rstrip(":") for word in words} <= {word.rstrip(":") for word in wide}
+
+
 def test_goals_that_hold_are_listed(run, town, folder):
     safe = folder / "safe.csv"
     shown = run("release", town, *ROLES, "--k", 5, "--l", 2, "--alpha", 0.9, "-o", safe, "--effort", "quick").out

@@ -1,13 +1,17 @@
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kech
 from kech.axes import build_line_axis
 from kech.tables.demo import nine_rows
 from oracles import lies_in, read_date
@@ -235,3 +239,31 @@ def test_no_edge_stands_at_the_first_day_of_the_calendar():
     grid = build(True, (np.array([first, first + DAY]), np.array([2, 2])))
 
     assert grid.edges.min() == first + DAY
+
+
+@pytest.mark.parametrize("cut", ["local", "domain"])
+@pytest.mark.parametrize(
+    ("odd", "finest"),
+    [([0.42], 0), ([0.42, 28.5, 30.25] * 5, 0), ([], 0), ([age + 0.37 for age in range(20, 80)], 2)],
+)
+def test_labels_are_as_precise_as_nearly_all_values(odd, finest, cut):
+    """Whole years stay whole years, each label holds its values, and a few odd ones decide nothing."""
+    ages = [18 + row * 7 % 60 for row in range(400)] + odd
+    with kech.read_table(
+        pa.table({"age": ages, "row": range(len(ages))}), quasi_identifiers=["age"], keep=["row"]
+    ) as t:
+        released = kech.make_release(t, k=5, cut=cut).frame.to_pydict()
+    for label, row in zip(released["age"], released["row"], strict=True):
+        ends = [float(end) for end in re.findall(r"\d+(?:\.\d+)?", label)]
+        assert all(round(end, finest) == end for end in ends), label
+        low, high = (ends * 2)[:2] if label[0] in "[0123456789" else (ends[0], inf) if ">" in label else (-inf, ends[0])
+        assert low <= ages[row] <= high or label == "*"
+        assert not label.endswith(")") or ages[row] < high
+    assert any(label.endswith(")") for label in released["age"]) == bool(odd and finest == 0)
+
+
+def test_no_end_has_more_decimals_than_people_read():
+    weights = [40 + row * 0.73123 for row in range(300)]
+    with kech.read_table(pa.table({"weight": weights}), quasi_identifiers=["weight"]) as table:
+        labels = kech.make_release(table, k=5).frame["weight"].to_pylist()
+    assert max(len(end) for label in labels for end in re.findall(r"\d+\.?\d*", label)) <= 6

@@ -41,6 +41,7 @@ VALUES = {  # of each field some that differ from the default
     "decimal": [","],
     "dates": ["dmy"],
     "fold_variants": [True],
+    "rename_duplicates": [True],
     "memory": ["2GB"],
     "threads": [2],
     "engine": ["duckdb"],

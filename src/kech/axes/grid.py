@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
 MOST_RULERS = 7  # of an axis whose steps divide one another
@@ -28,6 +29,8 @@ DAY = 86400.0
 EPOCH = datetime(1970, 1, 1)
 CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31: beyond, no date is written
 EXACT_POWER = 22  # the largest power of ten that is a float
+USUAL = 0.95  # share of the rows whose precision decides: of Titanic's ages 3 % are estimates such as 28.5
+FINEST_CLOSED = 0.01  # a unit so fine that its last multiple before an edge is no number that people read
 MOST_DIGITS = 15  # a float tells decimals of so many digits apart
 
 
@@ -146,13 +149,28 @@ def unit_ruler(span: float, unit: float) -> NumberRuler:
 
 def number_unit(values: Floats) -> float:
     """The power of ten, at most 1 and at least a millionth, that divides every value; 0 if none does."""
+    return find_unit(values, np.ones(len(values), np.int64), 1.0)
+
+
+def usual_unit(values: Floats, counts: Ints) -> float:
+    """The same of nearly all rows: a few odd ones do not decide how edges are written."""
+    return find_unit(values, counts, USUAL)
+
+
+def find_unit(values: Floats, counts: Ints, share: float) -> float:
+    """The power of ten, at most 1 and at least a millionth, that divides this share of the rows; 0 if none does."""
     largest = float(np.abs(values).max(initial=0.0))
     for digits in range(7):
         if largest >= 10.0 ** (MOST_DIGITS - digits):
             break
-        if bool(np.all(np.round(values, digits) == values)):
+        if counts[np.round(values, digits) == values].sum() >= share * counts.sum():
             return 10.0**-digits
     return 0.0
+
+
+def closing_unit(values: Floats, unit: float) -> float:
+    """The unit by which intervals are closed, `[20, 29]`; 0 where values lie between: `[20, 30)` is half-open."""
+    return unit if unit >= FINEST_CLOSED and number_unit(values) == unit else 0.0
 
 
 def date_unit(values: Floats) -> float:
@@ -185,8 +203,6 @@ def format_date(seconds: float, unit: float) -> str:
 # -- edges of a grid ------------------------------------------------------------------------------------
 
 
-Ints = NDArray[np.int64]
-
 ALWAYS = np.iinfo(np.int64).max  # as `hides`: an edge published for every k
 LARGEST = 1e307  # beyond it the length of an axis would be no float
 FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
@@ -204,11 +220,11 @@ class Grid:
 
 def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     """Grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
-    unit = (date_unit if is_date else number_unit)(values)
+    unit = date_unit(values) if is_date else usual_unit(values, counts)
     low, high = bulk_span(values, counts, is_date)
     if not is_date:
         rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
-        return build_grid(values, counts, (low, high), unit, rulers)
+        return build_grid(values, counts, (low, high), closing_unit(values, unit), rulers)
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
     written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
     return replace(grid, edges=grid.edges[written], hides=grid.hides[written])
@@ -220,13 +236,14 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     Such a grid is published one level for the whole column, and every cell that is printed holds a class of
     k rows or more.  So equal edges hide among k rows by construction, and serve every k.
     """
-    unit = (date_unit if is_date else number_unit)(values)
+    unit = date_unit(values) if is_date else usual_unit(values, counts)
     low, high = bulk_span(values, counts, is_date)
     rulers = step_rulers(low, high, unit, is_date)
     low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
-    return Grid(edges, np.full(len(edges), ALWAYS), (low, high), unit)
+    closing = unit if is_date else closing_unit(values, unit)
+    return Grid(edges, np.full(len(edges), ALWAYS), (low, high), closing)
 
 
 def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:

@@ -1,15 +1,17 @@
 """The command line: a command parses, makes one library call, shows."""
 
+import re
 import shlex
 import sys
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 import cyclopts
 
 import kech
 from kech.cli import completions, ledgers, previews, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, point_to_plan, without_password
-from kech.errors import KechError, NoQuasiIdentifier, UsageError
+from kech.errors import CLOSE, KechError, NoQuasiIdentifier, UsageError
 from kech.system.console import interrupt_once
 from kech.views import screen
 from kech.views.screen.progress import show_progress, stream_progress
@@ -38,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             with stream_progress() if lines else show_progress():
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
-            sys.exit(screen.refuse(UsageError(f"{without_passwords(str(misuse), words)} See kech --help."), as_json))
+            said = without_passwords(suggest_close(str(misuse)), words)
+            sys.exit(screen.refuse(UsageError(f"{said} See kech --help."), as_json))
         except NoQuasiIdentifier as refusal:
             typed = shlex.join(["kech", *map(without_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
@@ -50,6 +53,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(screen.stop(pressed, as_json))
         except Exception as fault:  # a traceback would show cells
             sys.exit(screen.refuse(screen.report_fault(fault), as_json))
+
+
+def suggest_close(message: str) -> str:
+    """A message without the suggestion of a word that is hardly like the one that was typed."""
+    found = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
+    if found and SequenceMatcher(None, found[1], found[3]).ratio() < CLOSE:
+        return message.replace(found[2], "", 1)
+    return message
 
 
 def without_passwords(message: str, words: Sequence[str]) -> str:

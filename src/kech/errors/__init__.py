@@ -22,6 +22,8 @@ from shlex import join, quote
 
 from kech.errors.wording import in_python
 
+CLOSE = 0.8  # likeness of names, from which on one is suggested for another
+
 
 class TwoVoices:
     """A message in the words of the command line, or in those of Python."""
@@ -200,9 +202,8 @@ class NoSuchFile(InputError):
 
         missing = Path(path)
         try:
-            close = get_close_matches(
-                missing.name, [x.name for x in missing.parent.iterdir() if x.name != missing.name], n=1
-            )
+            beside = [x.name for x in missing.parent.iterdir() if x.name != missing.name]
+            close = get_close_matches(missing.name, beside, n=1, cutoff=CLOSE)
         except (OSError, ValueError):
             return None
         return str(missing.parent / close[0]) if close else None

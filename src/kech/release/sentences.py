@@ -57,6 +57,13 @@ def consequences(
         yield f"As asked, every class keeps {', '.join(goals)}."
 
 
+def given_away_words(column: str, share: float) -> str:
+    """How many rows give a sensitive value away."""
+    return (
+        f"{percent(share)} of the rows in this file have their {column} value given away: their whole class shares it."
+    )
+
+
 def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:
     """What it costs that all rows of a person stay together; so many rows may be left out."""
     k, rows, lost = price["k"], price["rows"], price["rows_left_out"]

@@ -181,7 +181,22 @@ class Reading(Part, frozen=True):
     ] = None
     fold_variants: Annotated[
         bool,
-        Field("Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female."),
+        Field(
+            "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
+            "true",
+            accepts=lambda said: isinstance(said, bool),
+            reason="write true or false.",
+        ),
+    ] = False
+
+    rename_duplicates: Annotated[
+        bool,
+        Field(
+            "Read a CSV file whose columns share a name: the second age becomes age_2.",
+            "true",
+            accepts=lambda said: isinstance(said, bool),
+            reason="write true or false.",
+        ),
     ] = False
 
     def __post_init__(self) -> None:

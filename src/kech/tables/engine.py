@@ -213,10 +213,11 @@ class Engine:
             if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
 
-    def rewrite(self, *, decimal: str | None, dates: str | None) -> None:
+    def rewrite(self, *, decimal: str | None, dates: str | None, fold: bool = False) -> None:
         """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
 
         Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
+        Texts of categories are folded where that is asked.
         """
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             if decimal == ",":
@@ -225,6 +226,8 @@ class Engine:
                 foreign = sql.DAY_FIRST if dates == "dmy" else sql.MONTH_FIRST
                 turn = partial(self.layout.dialect.year_first, day_first=dates == "dmy")
                 self._rewrite(column, foreign, sql.DATE, turn)
+        if fold:
+            self.fold_texts()
 
     def _rewrite(self, column: int, foreign: str, own: str, turn: Callable[[str], str]) -> None:
         query = sql.fitting_cells(self.layout, column, f"({foreign})|({own})")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import count
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -180,12 +181,34 @@ def check_columns(source: Source) -> None:
     seen = Counter(name.casefold() for name in source.columns)
     twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if twice:
-        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored. Rename them."
+        names = ", ".join(repr(source.columns[int(place) - 1]) for place in twice)
+        mend = "Rename them, or say --rename-duplicates." if source.csv else "Rename them."
+        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored: {names}. {mend}"
         raise BadColumns(source.shown, reason)
 
 
+def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that are distinct whatever the case: the second `age` is `age_2`, or the next number that is free.
+
+    >>> rename_columns(["age", "AGE", "age_2", "sex"])
+    ('age', 'AGE_3', 'age_2', 'sex')
+    """
+    given, used, found = {name.casefold() for name in names}, set[str](), []
+    for name in names:
+        free = (f"{name}_{number}" for number in count(2))
+        taken = name.casefold() in used and bool(name.strip())
+        chosen = next(text for text in free if text.casefold() not in given | used) if taken else name
+        used.add(chosen.casefold())
+        found.append(chosen)
+    return tuple(found)
+
+
 def open_source(
-    place: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
+    place: str | PathLike[str] | Address,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    rename_duplicates: bool = False,
 ) -> Source:
     """Look at a file, a folder or a table of a database: its format, columns and dialect."""
     address = find_address(place)
@@ -197,6 +220,9 @@ def open_source(
         source = open_table(address) if address else open_file(path, kind, delimiter, encoding)
     except OSError as failure:
         raise UnreadableFile(address or path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
+    if source.csv and rename_duplicates:
+        names = rename_columns(source.columns)
+        source = replace(source, columns=names, csv=replace(source.csv, header=names))
     check_columns(source)
     return source
 

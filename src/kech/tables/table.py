@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import ROLES
+from kech.request.parts import ROLES, Reading
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -327,7 +327,7 @@ def read_table(
     try:
         if isinstance(source, str | PathLike | Address):
             frame, native = None, None
-            opened = open_source(source, delimiter=reading.delimiter, encoding=reading.encoding)
+            opened = open_as_said(source, reading)
         else:
             frame = hold_frame(source)
             opened, native = open_frame(frame), native_library(frame)
@@ -339,14 +339,18 @@ def read_table(
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, selected, limits.memory)
         load(backend, opened, [table.index(name) for name in selected], reading.null_values, frame)
-        table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
-        if reading.fold_variants:
-            table.engine.fold_texts()
+        table.engine.rewrite(decimal=reading.decimal, dates=reading.dates, fold=reading.fold_variants)
         return table
     except BaseException:
         if backend is not None:
             backend.close()
         raise
+
+
+def open_as_said(source: Any, reading: Reading) -> Source:
+    """Look at a file or table as a request says that it is written."""
+    dialect = {"delimiter": reading.delimiter, "encoding": reading.encoding}
+    return open_source(source, **dialect, rename_duplicates=reading.rename_duplicates)
 
 
 def without_dialect(request: Request, source: Any) -> Request:

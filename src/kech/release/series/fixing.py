@@ -17,7 +17,7 @@ from kech.request.parts import ROLES, STYLES
 from kech.tables.table import Table
 
 GOALS = ("k", "l", "l_kind", "c", "t", "t_kind", "alpha")
-READING = ("dates", "decimal", "null_values", "fold_variants")  # what cells mean
+READING = ("dates", "decimal", "null_values", "fold_variants", "rename_duplicates")  # what cells mean
 STAY = (
     *ROLES,
     *READING,

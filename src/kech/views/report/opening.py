@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kech.release.sentences import given_away_words
 from kech.request.parts import STYLES
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
@@ -95,8 +96,17 @@ def show_head(result: Mapping[str, Any]) -> Markup:
             + (", except in the parts that are marked private." if result["private"] else "."),
             class_="verdict",
         ),
+        *show_given_away(result["exposure"]["one_value"], verified["rows"]),
         tag("ul", *(show_tile(*each) for each in tiles), class_="tiles"),
     )
+
+
+def show_given_away(one_value: Mapping[str, Mapping[str, Any]], rows: int) -> Iterator[Markup]:
+    """What share of the rows gives a sensitive value away, before anything else."""
+    for column, shared in one_value.items():
+        if shared["rows"] and not isinstance(shared["rows"], str):
+            sentence = given_away_words(column, shared["rows"] / rows)
+            yield tag("p", f"{sentence} A release with --l 2 would not do so.", class_="warn")
 
 
 def show_tile(label: str, value: str, about: str) -> Markup:

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from kech.release.sentences import given_away_words
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
@@ -30,7 +31,7 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         out().print(MISSING_IS_A_VALUE)
     if result["coarse"]:
         print_coarseness(result["coarse"]["step"], result["coarse"]["eps_error"])
-    print_shared_values(result["measured"]["l"])
+    print_shared_values(result)
     if "series" in result:
         print_version(result["series"])
     print_earlier_releases(result["ledger"])
@@ -127,11 +128,27 @@ def explain_one_class(result: dict[str, Any]) -> None:
         out().print("The goals leave one class: ask for less, or name fewer sensitive columns.")
 
 
-def print_shared_values(diversity: dict[str, int]) -> None:
-    """k alone does not hide a value that a whole class shares."""
-    for column, values in diversity.items():
-        if values == 1:
-            out().print(escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it."))
+def print_shared_values(result: dict[str, Any]) -> None:
+    """k alone does not hide a value that a whole class shares: how many rows it gives away, and what mends it."""
+    away = result.get("given_away")
+    if away is None:
+        for column, values in result["measured"]["l"].items():
+            if values == 1:
+                out().print(
+                    escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it.")
+                )
+        return
+    for column, share in away.items():
+        out().print(escape(f"Warning: {given_away_words(column, share)}"))
+    if away:
+        loss, now = result["loss_with_l_2"], result["loss"]
+        price = "kech spectrum with --l 2 shows its price" if loss is None else f"{price_of(loss, now)}"
+        out().print(f"--l 2 mends it: {price}.")
+
+
+def price_of(loss: float, now: float) -> str:
+    """A loss beside the present one."""
+    return f"the loss becomes about {loss:.4f} instead of {now:.4f} (a quick search)"
 
 
 def print_verification(result: dict[str, Any]) -> None:
@@ -224,6 +241,8 @@ def print_exposure(result: dict[str, Any]) -> None:
             rows, classes = format_rows(shared["rows"]), shared["classes"]
             sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
             out().print(escape(f"{sentence}: who knows the class learns it."))
+            if not isinstance(shared["rows"], str):
+                out().print(escape(f"Warning: {given_away_words(column, shared['rows'] / result['rows'])}"))
     if result["identifying"]:
         names = ", ".join(result["identifying"])
         out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
