@@ -231,7 +231,7 @@ class Columns(Part, frozen=True):
         Field(
             "Every row is another person, even where an identifier repeats.",
             "true",
-            accepts=lambda said: isinstance(said, bool),
+            accepts=lambda value: isinstance(value, bool),
             reason="write true or false.",
             drops=("person",),
         ),
@@ -358,7 +358,7 @@ class Goal(Part, frozen=True):
             "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
             "random person_number links them in the release.",
             "true",
-            accepts=lambda said: isinstance(said, bool),
+            accepts=lambda value: isinstance(value, bool),
             reason="write true or false.",
             public=True,
         ),

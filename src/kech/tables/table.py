@@ -316,24 +316,20 @@ def read_table(
     """
     check_is_request(request)
     chosen_request = without_dialect(request or Request(), source).override(**fields)
-    reading, limits = chosen_request.reading, chosen_request.limits
-    workers = limits.threads or os.cpu_count() or 1
-    address = find_address(source)
+    reading, limits, frame = chosen_request.reading, chosen_request.limits, None
+    workers, address = limits.threads or os.cpu_count() or 1, find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
     start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
-    backend = (
-        start(threads=workers) if address and chosen == "spark" else None
-    )  # looking at the source starts an application
+    backend = start(threads=workers) if address and chosen == "spark" else None  # to look at the source, Spark starts
     try:
         if isinstance(source, str | PathLike | Address):
-            frame, native = None, None
             opened = open_as_said(source, reading)
         else:
-            frame = hold_frame(source)
-            opened, native = open_frame(frame), native_library(frame)
+            opened = open_frame(frame := hold_frame(source))
         check_columns(opened.columns, chosen_request)
         check_key(chosen_request.labels.key_file)
         backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, frame) else workers))
+        native = None if frame is None else native_library(frame)
         table = Table(Engine(backend), opened, chosen_request, native=native, threads=workers, frame=frame)
         selected = sorted({*table.loaded, *table.counted}, key=table.index)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
