@@ -268,17 +268,8 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Term
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
-    return Word(
-        "composed",
-        count,
-        k=composition.k,
-        joint_k=composition.joint_k,
-        worst_k=composition.worst_k,
-        below=composition.below,
-        counted=composition.counted,
-        shared=len(past.shared),
-        judged=tuple(known),
-    )
+    figures: dict[str, Any] = {name: value for name, value in asdict(composition).items() if name != "rows"}
+    return Word("composed", count, shared=len(past.shared), judged=tuple(known), **figures)
 
 
 def is_enough(found: Composition, past: Past, of_others: bool, terms: Terms) -> bool:

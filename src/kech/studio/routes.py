@@ -56,6 +56,7 @@ def make_app(desk: Desk) -> Starlette:
         Route("/series/{series}", page),
         Route("/static/{file}", static),
         *table_routes(desk),
+        *series_routes(desk),
         *tree_routes(desk),
         *job_routes(desk),
     ]
@@ -101,9 +102,6 @@ def table_routes(desk: Desk) -> list[Route]:
     async def look(request: Request) -> Response:
         return answer(find_table(request, desk).to_json())
 
-    async def series(request: Request) -> Response:
-        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
-
     async def change(request: Request) -> Response:
         table = find_table(request, desk)
         table.change(await decode_body(request, Change))
@@ -117,13 +115,21 @@ def table_routes(desk: Desk) -> list[Route]:
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
-        Route("/api/series/{series}", series),
         Route("/api/tables", upload, methods=["POST"]),
         Route("/api/examples/{example}", example, methods=["POST"]),
         Route(one, look),
         Route(one, change, methods=["PUT"]),
         Route(one, close, methods=["DELETE"]),
     ]
+
+
+def series_routes(desk: Desk) -> list[Route]:
+    """Look at a series."""
+
+    async def look(request: Request) -> Response:
+        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
+
+    return [Route("/api/series/{series}", look)]
 
 
 def tree_routes(desk: Desk) -> list[Route]:
