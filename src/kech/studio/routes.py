@@ -57,6 +57,7 @@ def make_app(desk: Desk) -> Starlette:
         Route("/static/{file}", static),
         *state_routes(desk),
         *table_routes(desk),
+        *series_routes(desk),
         *tree_routes(desk),
         *job_routes(desk),
     ]
@@ -132,6 +133,15 @@ def table_routes(desk: Desk) -> list[Route]:
         Route(one, change, methods=["PUT"]),
         Route(one, close, methods=["DELETE"]),
     ]
+
+
+def series_routes(desk: Desk) -> list[Route]:
+    """Look at a series."""
+
+    async def look(request: Request) -> Response:
+        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
+
+    return [Route("/api/series/{series}", look)]
 
 
 def tree_routes(desk: Desk) -> list[Route]:
