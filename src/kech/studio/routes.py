@@ -90,13 +90,9 @@ def state_routes(desk: Desk) -> list[Route]:
         facts["series"] = await asyncio.to_thread(desk.list_series)
         return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
 
-    async def series(request: Request) -> Response:
-        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
-
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
-        Route("/api/series/{series}", series),
     ]
 
 
