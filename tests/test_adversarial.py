@@ -7,6 +7,7 @@ then each of them is replaced by what nobody should give.  Answers are judged by
 import faulthandler
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
@@ -241,6 +242,19 @@ def reach_farthest(codes, weights, widths, ks, threads):
         assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
 
 
+def reach_all(codes, weights, widths, ball, most, threads):
+    radii, order = kernels.reach_all(codes, weights, widths, ball, most, threads)
+    expect_order(order, len(codes))
+    if not ball:
+        for k, row in enumerate(radii.reshape(most, -1), 1):  # a point is at distance 0 of itself, however wide it is
+            equal = [weights[(codes == codes[p]).all(axis=1)].sum() for p in order]
+            far = [
+                0 if near >= k else reach_of(codes, weights, widths, p, k, max)
+                for near, p in zip(equal, order, strict=True)
+            ]
+            assert 2 * row == pytest.approx(np.array(far), abs=1e-9)
+
+
 def distinct_rows(table):
     first, name = kernels.distinct_rows(table)
     unique, inverse = np.unique(table, axis=0, return_inverse=True)
@@ -378,6 +392,12 @@ def number_words(bits, bit, ends, letters):
     assert (len(known), words.count) == (len({*texts} - {None}) + 1, len(known))
 
 
+def hash_texts(key, size, ends, letters):
+    digests = kernels.hash_texts(key, size, ends, letters).reshape(-1, size)
+    texts = [letters[a:b].tobytes() for a, b in pairwise(ends)]
+    assert [digest.tobytes() for digest in digests] == [blake2b(t, key=key, digest_size=size).digest() for t in texts]
+
+
 def draw_shares(starts, rows, point, chance):
     drawn = Counter(kernels.Urns(starts, rows).draw(point, chance).tolist())
     assert all(drawn[share] <= held for share, held in enumerate(rows.tolist()))
@@ -507,6 +527,7 @@ def arguments(case):
         bound_side: {**few, "k": k},
         reach_rows: {**few, "ks": [k]},
         reach_farthest: {**few, "ks": [k]},
+        reach_all: {**few, "ball": all(axis is PLAIN for axis in case.axes), "most": min(total, 3)},
         distinct_rows: {"table": codes.astype(np.int64)},
         add_up: share,
         price_classes: {"codes": codes, "widths": widths, **share},
@@ -535,6 +556,12 @@ def arguments(case):
             "bit": 1,
             "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
             "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        hash_texts: {
+            "key": b"secret",
+            "size": 16,
+            "ends": np.array([0, 3, 3, 9]),
+            "letters": np.frombuffer(b"nine more", np.uint8),
         },
         draw_shares: {
             "starts": np.array([0, 2, 5]),

@@ -49,6 +49,7 @@ VALUES = {  # of each field some that differ from the default
     "max_points": [1000],
     "key": [("visit",), ("clinic", "visit")],
     "wait": [0.1],
+    "most_changed": [0.2],
     "departures": ["withdraw"],
     "corrections": ["withdraw"],
 }
@@ -76,6 +77,7 @@ WRONG = {
     "threads": [0, 1000],
     "max_points": [0],
     "wait": [-0.1, 1.0],
+    "most_changed": [-0.1, 1.5],
     "departures": ["keep"],
     "corrections": ["hold"],
 }

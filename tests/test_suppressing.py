@@ -300,7 +300,7 @@ def test_shares_are_checked(lonely):
             with pytest.raises(BadOption, match=r"^suppress: "):
                 kech.make_release(table, k=5, cut=cut, suppress=1.0)
         with pytest.raises(BadOption, match=r"^suppress: "):
-            kech.make_release(table, k=5, cut="regime", suppress=0.1)
+            kech.make_release(table, cut="regime", eps=0.1, suppress=0.1)
 
 
 # Goals

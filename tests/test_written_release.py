@@ -267,7 +267,7 @@ def test_the_components_at_an_eps_are_printed_on_the_grid_of_the_k_they_reach(ep
     pairs = [10 * i for i in range(12) for _ in range(2)]
     with kech.read_table(pa.table({"a": pairs}), quasi_identifiers=["a"]) as read:
         made = kech.make_release(read, cut="regime", protect="none", eps=eps)
-        with pytest.raises(BadOption, match="every row"):
+        with pytest.raises(BadOption, match="with eps every component is a class"):
             kech.make_release(read, cut="regime", protect="none", eps=eps, suppress=0.1)
     assert made.partition.k == (2 if eps == 0 else 24)
     assert [axis.k for axis in made.partition.points.axes] == [made.partition.k]

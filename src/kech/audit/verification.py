@@ -207,9 +207,9 @@ def weigh_shared_values(release: Release, path: AnyPath, certificate: AnyPath | 
     """The share of the rows whose sensitive values are given away, and the loss of a quick search that mends it."""
     roles = find_roles(path, certificate, None, (), None)
     dialect = dialect_of(roles)
-    found = measure_exposure(path, roles["labels"], roles["sensitive"], [], values=roles["values"], **dialect)
+    exposure = measure_exposure(path, roles["labels"], roles["sensitive"], [], values=roles["values"], **dialect)
     rows = roles["claims"]["rows"]
-    away = {name: each["rows"] / rows for name, each in found["one_value"].items() if each["rows"]}
+    away = {name: each["rows"] / rows for name, each in exposure["one_value"].items() if each["rows"]}
     return {"given_away": away, "loss_with_l_2": price_diversity(release) if away and rows <= MOST_PRICED else None}
 
 

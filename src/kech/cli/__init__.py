@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             with stream_progress() if lines else show_progress():
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
-            said = without_passwords(suggest_close(str(misuse)), words)
-            sys.exit(screen.refuse(UsageError(f"{said} See kech --help."), as_json))
+            message = without_passwords(suggest_close(str(misuse)), words)
+            sys.exit(screen.refuse(UsageError(f"{message} See kech --help."), as_json))
         except NoQuasiIdentifier as refusal:
             typed = shlex.join(["kech", *map(without_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
@@ -57,9 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def suggest_close(message: str) -> str:
     """A message without the suggestion of a word that is hardly like the one that was typed."""
-    found = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
-    if found and SequenceMatcher(None, found[1], found[3]).ratio() < CLOSE:
-        return message.replace(found[2], "", 1)
+    suggestion = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
+    if suggestion and SequenceMatcher(None, suggestion[1], suggestion[3]).ratio() < CLOSE:
+        return message.replace(suggestion[2], "", 1)
     return message
 
 

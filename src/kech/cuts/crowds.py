@@ -43,8 +43,11 @@ class Crowds:
 
 
 def cut_crowded(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
-    """The local cut; for a single k, crowds are not searched, unless equal rows stay together."""
-    if len(ks) > 1 or not run.part:
+    """The local cut; for a single k, crowds are not searched, unless equal rows stay together.
+
+    Without the rows that are left out, nobody may have several rows any more: then there are no crowds.
+    """
+    if len(ks) > 1 or not run.part or points.person is None:
         return cut_local(points, ks, cut, run)
     crowds = set_crowds_aside(points, ks[0])
     return map(crowds.join, cut_local(crowds.rest, ks, cut, run))

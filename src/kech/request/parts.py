@@ -184,7 +184,7 @@ class Reading(Part, frozen=True):
         Field(
             "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
             "true",
-            accepts=lambda said: isinstance(said, bool),
+            accepts=lambda value: isinstance(value, bool),
             reason="write true or false.",
         ),
     ] = False
@@ -194,7 +194,7 @@ class Reading(Part, frozen=True):
         Field(
             "Read a CSV file whose columns share a name: the second age becomes age_2.",
             "true",
-            accepts=lambda said: isinstance(said, bool),
+            accepts=lambda value: isinstance(value, bool),
             reason="write true or false.",
         ),
     ] = False

@@ -181,26 +181,25 @@ def check_columns(source: Source) -> None:
     seen = Counter(name.casefold() for name in source.columns)
     twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if twice:
-        names = ", ".join(repr(source.columns[int(place) - 1]) for place in twice)
         mend = "Rename them, or say --rename-duplicates." if source.csv else "Rename them."
-        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored: {names}. {mend}"
+        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored. {mend}"
         raise BadColumns(source.shown, reason)
 
 
 def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that are distinct whatever the case: the second `age` is `age_2`, or the next number that is free.
+    """Names that are distinct where case is ignored: the second `age` is `age_2`, or the next number that is free.
 
     >>> rename_columns(["age", "AGE", "age_2", "sex"])
     ('age', 'AGE_3', 'age_2', 'sex')
     """
-    given, used, found = {name.casefold() for name in names}, set[str](), []
+    folded, used, distinct = {name.casefold() for name in names}, set[str](), []
     for name in names:
         free = (f"{name}_{number}" for number in count(2))
         taken = name.casefold() in used and bool(name.strip())
-        chosen = next(text for text in free if text.casefold() not in given | used) if taken else name
+        chosen = next(text for text in free if text.casefold() not in folded | used) if taken else name
         used.add(chosen.casefold())
-        found.append(chosen)
-    return tuple(found)
+        distinct.append(chosen)
+    return tuple(distinct)
 
 
 def open_source(

@@ -133,9 +133,11 @@ def guess_role(column: str, look: Look) -> Guess:
 
 
 def are_codes(by_name: Clue, look: Look) -> bool:
-    """Whether few whole numbers stand for kinds of something, or for yes and no."""
+    """Whether few whole numbers stand for kinds of something, or two that follow each other for yes and no."""
+    if not look.is_whole or by_name.meaning.role != "quasi-identifier":
+        return False
     kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
-    return look.is_whole and by_name.meaning.role == "quasi-identifier" and (kinds or look.facts.distinct == FLAG)
+    return kinds or (look.facts.distinct == FLAG and max(look.numbers) - min(look.numbers) == 1)
 
 
 def overrules(seen: Clue, by_name: Clue | None) -> bool:

@@ -39,8 +39,8 @@ def count_renamed(match: Match, gone: Bools) -> int:
     if not gone.any() or not len(match.new):
         return 0
     left, new = match.history.rows.cells[gone], match.cells[match.new]
-    names, which = np.unique(number_alike(left)[0], return_inverse=True)
+    which = number_alike(left)
     _, first = np.unique(which, return_index=True)
     place = find_places(new, left[first])
-    here = np.bincount(place[place >= 0], minlength=len(names))
-    return int(np.minimum(np.bincount(which.ravel()), here).sum())
+    here = np.bincount(place[place >= 0], minlength=len(first))
+    return int(np.minimum(np.bincount(which), here).sum())

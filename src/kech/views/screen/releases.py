@@ -6,7 +6,6 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.release.sentences import given_away_words
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
@@ -139,11 +138,18 @@ def print_shared_values(result: dict[str, Any]) -> None:
                 )
         return
     for column, share in away.items():
-        out().print(escape(f"Warning: {given_away_words(column, share)}"))
+        warn_of_given_away(column, share)
     if away:
         loss, now = result["loss_with_l_2"], result["loss"]
         price = "kech spectrum with --l 2 shows its price" if loss is None else f"{price_of(loss, now)}"
         out().print(f"--l 2 mends it: {price}.")
+
+
+def warn_of_given_away(column: str, share: float) -> None:
+    """Say how many rows have a sensitive value that their class gives away."""
+    from kech.release.sentences import given_away_words  # its libraries are not read for --help
+
+    out().print(escape(f"Warning: {given_away_words(column, share)}"))
 
 
 def price_of(loss: float, now: float) -> str:
@@ -242,7 +248,7 @@ def print_exposure(result: dict[str, Any]) -> None:
             sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
             out().print(escape(f"{sentence}: who knows the class learns it."))
             if not isinstance(shared["rows"], str):
-                out().print(escape(f"Warning: {given_away_words(column, shared['rows'] / result['rows'])}"))
+                warn_of_given_away(column, shared["rows"] / result["rows"])
     if result["identifying"]:
         names = ", ".join(result["identifying"])
         out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
