@@ -253,7 +253,7 @@ def assert_opens_nothing(studio, token, table):
 def test_without_a_browser_the_one_time_address_is_printed(tmp_path, run, monkeypatch):
     said = []
     monkeypatch.setattr("webbrowser.open", lambda address: said.append(address) or False)
-    monkeypatch.setattr("kech.studio.server.Patient.run", lambda self, sockets: None)
+    monkeypatch.setattr("kech.studio.server.OnceInterruptedServer.run", lambda self, sockets: None)
     assert "/?token=" in run("studio", "-o", tmp_path, "--json").json["address"]
     assert said[0].startswith("file://") and "token" not in said[0]
     assert "/?token=" in run("studio", "-o", tmp_path).out
@@ -979,7 +979,7 @@ def test_where_a_person_is_named_answers_count_people(studio, tmp_path, folder):
     found = studio.ask(table, "spectrum", k=[1], cut=["domain"])
     assert (found["rows"], found["counted"], found["people"]) == (120, "people", 60)
     refused = studio.ask(table, "spectrum", status=422, k=[61], cut=["domain"])
-    assert refused["error"] == "TooFewPeople" and "The table has 60 people" in refused["message"]
+    assert refused["error"] == "TooFewPeople" and "the table has 60 people" in refused["message"]
     (first, *_) = studio.ask(table, "preview")["words"]
     assert re.match(r"Every row hides among rows of at least \d+ different people \(stated by the maker\):", first)
     written = studio.ask(table, "release", folder="visits-k4")

@@ -111,7 +111,7 @@ def compute_spectrum(
     bound: bool = False,
     **fields: Any,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut that is named; all else as a request says, or fields of it.
+    """Classes, loss and eps for each k (2 to 100 by default) and each cut; all else as a request says, or its fields.
 
     Where a person may have several rows, k counts people, and goes no further than there are people.  All other
     figures, l and t too, count rows.

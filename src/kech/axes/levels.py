@@ -193,7 +193,7 @@ def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
 
 
 def whole_steps(axis: LineAxis, cells: Ints, marks: Floats, steps: Ints) -> tuple[Floats, Floats]:
-    """The marks around each cell, however little of the step occurs; no less than its stretches."""
+    """The ends of each cell, widened to the nearest marks outside it."""
     low, high = stretches(axis, cells)
     at = np.clip(steps[np.flatnonzero(np.diff(cells, prepend=-1))] - 1, 0, len(marks) - 2)
     limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)

@@ -196,7 +196,7 @@ def _moment(text: str) -> datetime:
 
 
 def fold_text(text: str) -> str:
-    """A text as it is compared; nothing is left of one in which nothing is seen."""
+    """A text as it is compared; one without a visible character becomes empty."""
     passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter can hold what is hidden
     for _ in range(passes):
         text = HIDDEN.sub("", "".join(map(_show_letter, text)))

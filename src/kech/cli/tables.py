@@ -201,7 +201,7 @@ def release(
             else:
                 written = new_release.write(output, certificate, mapping=mapping, **past)
                 result = new_release.summarize(output, written, certificate, mapping)
-                result |= weigh(new_release, output, certificate) if is_weighed(target, written) else {}
+                result |= measure_shared_values(new_release, output, certificate) if is_weighed(target, written) else {}
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
@@ -210,7 +210,7 @@ def release(
     options.show(result, partial(releases.print_release, unmoved=unmoved))
 
 
-def weigh(new_release: "kech.Release", output: str, certificate: Path | None) -> dict[str, Any]:
+def measure_shared_values(new_release: "kech.Release", output: str, certificate: Path | None) -> dict[str, Any]:
     """What share of the rows gives a sensitive value away, and what mends it."""
     from kech.audit.verification import weigh_shared_values
 

@@ -301,7 +301,7 @@ class TooFewPeople(GoalNotMet):
 
     def __init__(self, people: int, k: int) -> None:
         count = "1 person" if people == 1 else f"{people:,} people"
-        super().__init__(f"k={k} needs {k} people or more. The table has {count}. Choose a smaller k.")
+        super().__init__(f"k={k} needs {k:,} people or more; the table has {count}. Choose a smaller k.")
 
 
 class ClaimBroken(GoalNotMet):

@@ -45,7 +45,7 @@ REPEAT = (
 COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
 LEFT_OUT = (
     f"The earlier one left rows out (--suppress), and one that is coarser takes them in again. {REPEAT}; "
-    "only after a first release without --suppress is --cut domain at a larger --k a coarser one"
+    "--cut domain at a larger --k is coarser only if the first release used no --suppress"
 )
 OTHERWISE = (
     " (docs/how-to/second_releases.md). Allow it with --allow-composition; or, if the earlier one was never handed "

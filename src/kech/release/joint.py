@@ -66,7 +66,7 @@ class JointCandidates:
 def count_joint(
     covers: Sequence[Cover], enough: int, person: Ints | None = None, check: Callable[[int], None] | None = None
 ) -> JointCandidates:
-    """Candidates of every key in several covers; from `enough` on, not more than there are.
+    """Candidates of every key in several covers; counts of `enough` or more may be too low, never too high.
 
     Keys that the same releases could hold are counted together: their candidates are in all of these.
     """

@@ -158,11 +158,9 @@ class Ledger:
         if not self.path.exists() or not any(entry.draft for entry in self.read().releases):
             return
         with self.lock() as book:
-            fates = [(entry, fate(entry)) for entry in book.releases]
+            statuses = [(entry, find_status(entry)) for entry in book.releases]
             kept = [
-                finish_entry(entry) if fate_of_entry == "placed" else entry
-                for entry, fate_of_entry in fates
-                if fate_of_entry != "never"
+                finish_entry(entry) if status == "placed" else entry for entry, status in statuses if status != "never"
             ]
             self.write(book, kept)
 
@@ -195,7 +193,7 @@ class Ledger:
         return [entry.release for entry in struck]
 
 
-def fate(entry: Entry) -> str:
+def find_status(entry: Entry) -> str:
     """What became of a release: "placed", "never", or "open" while somebody is at it or nobody can tell."""
     try:
         if not entry.draft or not Path(entry.draft).exists():

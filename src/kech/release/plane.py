@@ -63,7 +63,7 @@ def see_plane(partition: Partition, columns: Sequence[str], *, cells: bool) -> P
         raise BadOption("--on", "name two quasi-identifiers: --on age zip.")
     for name in columns:
         check_shown(name, names, partition)
-    return see(partition, [names.index(name) for name in columns], cells=cells)
+    return build_plane(partition, [names.index(name) for name in columns], cells=cells)
 
 
 def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
@@ -75,7 +75,7 @@ def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
         raise NoSuchColumn(name, names)
 
 
-def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
+def build_plane(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
     """Points and boxes that look alike are one; points lie where rows do, boxes reach as far as labels say."""
     axes = [partition.points.axes[j] for j in pair]
     known = find_values(partition, pair)

@@ -316,7 +316,8 @@ class Goal(Part, frozen=True):
     c: Annotated[
         float | None,
         Field(
-            "Factor of recursive l-diversity: the commonest value has fewer rows than c times those from the l-th on.",
+            "Factor of recursive l-diversity: the commonest value has fewer rows than c times all from the l-th "
+            "commonest on together.",
             "2",
             accepts=lambda c: c > 0 and isfinite(c),
             reason="c is a factor: write a number greater than 0.",

@@ -31,8 +31,8 @@ def serve(table: Path | None, folder: Path, port: int, announce: Callable[[Entry
         ignore_interrupts()
 
 
-class Patient(uvicorn.Server):
-    """Pressed again, Ctrl-C would leave tables that were handed over."""
+class OnceInterruptedServer(uvicorn.Server):
+    """A server that ignores a second Ctrl-C, so that uploaded tables are always deleted."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Once is enough."""
@@ -65,7 +65,7 @@ def make_server(table: Path | None, folder: Path, server_socket: socket.socket) 
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",
         lifespan="on", timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
-    return Patient(settings), entry
+    return OnceInterruptedServer(settings), entry
 
 
 def bind(port: int) -> socket.socket:

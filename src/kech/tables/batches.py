@@ -160,7 +160,7 @@ class Listed:
 
     @property
     def kind(self) -> Any:
-        """The type of a column of them; texts stay listed."""
+        """The Arrow type of such a column; texts stay dictionary-encoded."""
         kind = self.values.type
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 

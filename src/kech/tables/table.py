@@ -120,7 +120,7 @@ class Table:
 
     @property
     def limit(self) -> int | None:
-        """The same where somebody said it."""
+        """The memory that the user allows, or None."""
         return limit_of(self.request.limits.memory)
 
     @property

@@ -14,7 +14,7 @@ Axis = Mapping[str, Any]
 NOTHING = (None, "", "*", "-inf", "inf")  # cells that tell nothing about an axis
 
 
-def tells(labels: Sequence[Sequence[str | None]]) -> bool:
+def is_informative(labels: Sequence[Sequence[str | None]]) -> bool:
     """Whether some label of an axis, in one column or two, says where a row lies."""
     return any(cell not in NOTHING for label in labels for cell in label)
 

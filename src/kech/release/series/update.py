@@ -21,7 +21,7 @@ from kech.errors import ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
 from kech.release.release import Release, own_version
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
-from kech.release.series.joining import find_kinds, join_axes, join_values, label_cells, tells
+from kech.release.series.joining import find_kinds, is_informative, join_axes, join_values, label_cells
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
@@ -252,14 +252,14 @@ def find_axes(update: Update) -> list[dict[str, Any]]:
 def used_now(release: Release) -> list[bool]:
     """Whether the new labels of each axis tell something."""
     cells = {name: labels for _, written in release.published_cells.values() for name, labels in written.items()}
-    return [tells(label_cells(axis, cells)) for axis in release.axes]
+    return [is_informative(label_cells(axis, cells)) for axis in release.axes]
 
 
 def used_before(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Whether any label that was published before tells something, axis by axis."""
     columns = list(zip(*update.history.cohorts.labels, strict=True))
     cells = dict(zip(update.label_columns(), columns, strict=True))
-    return [tells(label_cells(axis, cells)) for axis in axes]
+    return [is_informative(label_cells(axis, cells)) for axis in axes]
 
 
 def find_values(update: Update) -> dict[str, dict[str, Any]]:
