@@ -246,13 +246,19 @@ def reach_all(codes, weights, widths, ball, most, threads):
     radii, order = kernels.reach_all(codes, weights, widths, ball, most, threads)
     expect_order(order, len(codes))
     if not ball:
-        for k, row in enumerate(radii.reshape(most, -1), 1):  # a point is at distance 0 of itself, however wide it is
-            equal = [weights[(codes == codes[p]).all(axis=1)].sum() for p in order]
-            far = [
-                0 if near >= k else reach_of(codes, weights, widths, p, k, max)
-                for near, p in zip(equal, order, strict=True)
-            ]
+        for k, row in enumerate(radii.reshape(most, -1), 1):
+            far = [distance_to_rows(codes, weights, widths, p, k) for p in order]
             assert 2 * row == pytest.approx(np.array(far), abs=1e-9)
+
+
+def distance_to_rows(codes, weights, widths, p, k):
+    """How far the k-th row is from one point; equal codes are at distance 0, however wide their cell is."""
+
+    def apart(q):
+        pairs = enumerate(zip(codes[p], codes[q], strict=True))
+        return max((0.0 if a == b else within(widths, j, a, b) for j, (a, b) in pairs), default=0.0)
+
+    return sorted(apart(q) for q in range(len(codes)) for _ in range(min(weights[q], k)))[k - 1]
 
 
 def distinct_rows(table):
