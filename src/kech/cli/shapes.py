@@ -1,7 +1,6 @@
 """Commands that look at the shape of a table: barcode, profile, lattice, zigzag, hierarchy."""
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +25,7 @@ from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
+MOST_PARTED = 100_000  # points whose partitions are searched unasked
 FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # what lives of files use
 
 
@@ -55,8 +55,8 @@ def barcode(
     metric: str
         box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
     max_dimension: int
-        Largest dimension of holes. 0 shows components alone and is fast for millions of rows. By default 1 if the
-        extra `topology` is installed, else 0.
+        Largest dimension of holes. 0 shows components alone and is fast for millions of rows. By default 1 if memory
+        and the extra `topology` allow it, else 0.
     field: int
         Coefficients of homology: integers modulo this prime, 2 to 127. They matter only where a complex has torsion.
     k: list[str]
@@ -75,17 +75,18 @@ def barcode(
     """
     request, ks = options.request(), parse_ks(k)
     check_picture(plot)
-    dimension = int(has_topology()) if max_dimension is None else max_dimension
     with options.open(table, request) as opened:
         result = kech.compute_barcode(
             opened,
             metric=metric,
-            max_dimension=dimension,
+            max_dimension=max_dimension,
             field=field,
             grid=options.typed["grid"] or "exact",
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
+        if reading == "partition" or (reading is None and len(result.filtration.units.codes) <= MOST_PARTED):
+            result = kech.search_partitions(result, ks, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
     summary = result.to_json(min(ks), chosen, readings, longest=longest, suppress=share)
@@ -93,11 +94,6 @@ def barcode(
         sampled = result.sample(chosen) if radii else result
         sampled.plot(plot, k=ks, reading="homological" if reading is None else reading, suppress=share)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
-
-
-def has_topology() -> bool:
-    """Whether the extra that looks for holes is installed."""
-    return all(find_spec(name) for name in ("ripser", "scipy"))
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:
