@@ -233,7 +233,7 @@ class Release:
         """
         terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
         if terms.ledger:
-            terms.ledger.settle()
+            terms.ledger.recover()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, terms)
         return self.write_file(Path(path), certificate, mapping, terms, within)
@@ -412,7 +412,7 @@ def make_release(
 
 
 def cut_release(table: Table, request: Request) -> Release:
-    """The release of a table that was checked, as a settled request says."""
+    """The release of a table that was checked, as a checked request says."""
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
     points = build_request_points(table, request)
@@ -434,7 +434,7 @@ def build_request_points(table: Table, request: Request) -> Points:
     point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
     histories = request.goal.protect_history
     return build_points_to_cut(
-        table, request.labels, steps=request.cut.by_level, point_limit=point_limit, histories=histories
+        table, request.labels, by_level=request.cut.by_level, point_limit=point_limit, histories=histories
     )
 
 
