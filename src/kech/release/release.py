@@ -30,6 +30,7 @@ from kech.release.admission import Admission, AdmissionOptions, Draft, check_adm
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
 from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
     FORMATS,
     HistoryTally,
@@ -333,6 +334,7 @@ class Release:
             **certificate["claims"],
             "stated": certificate.get("stated"),
             "measured": certificate["measured"],
+            **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
