@@ -41,8 +41,8 @@ from kech.release.writing import (
     Written,
     as_json,
     as_missing,
-    as_numbers,
     as_texts,
+    as_typed,
     check_beside,
     check_elsewhere,
     check_intervals,
@@ -182,7 +182,7 @@ class Release:
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
             stream = tally.watch(stream)
-        return as_numbers(stream, self.axes, [PERSON_NUMBER] if self.numbering else [])
+        return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
         """The published columns of one column of the table."""
@@ -398,7 +398,7 @@ def make_release(
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
-    intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    intervals are written: brackets `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
     it is a warning, and the release is refused when its rows are asked for.
