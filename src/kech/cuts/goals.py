@@ -116,7 +116,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
 def merge_for_goals(partition: Partition, k: int, goal: Goal) -> Partition:
     """The classes at hand, merged and parted until they keep the goals; quick, since nothing is searched anew."""
     classes = build_partition(partition.points, partition.point, partition.group, partition.rows)
-    return protect_for_goals(repair(classes, k, goal, part=True, apart=False), k, goal, part=True)
+    return protect_for_goals(repair(classes, k, goal, split_points=True, apart=False), k, goal, split_points=True)
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
