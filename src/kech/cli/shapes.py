@@ -43,6 +43,7 @@ def barcode(
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
+    no_partitions: Flag = False,
     longest: Annotated[int | None, Parameter(converter=parse_whole)] = None,
     plot: Path | None = None,
 ) -> None:
@@ -68,6 +69,8 @@ def barcode(
         Use these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
     zero_length: bool
         Show bars of zero length too: equal rows, and holes that fill as soon as they open.
+    no_partitions: bool
+        Do not search for partitions, which takes as long as two releases.
     longest: int
         Show this many of the longest bars, and count the others.
     plot: Path
@@ -85,7 +88,7 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-        if reading == "partition" or (reading is None and len(result.filtration.units.codes) <= MOST_PARTED):
+        if needs_partitions(result, reading) and not no_partitions:
             result = kech.search_partitions(result, ks, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
@@ -94,6 +97,11 @@ def barcode(
         sampled = result.sample(chosen) if radii else result
         sampled.plot(plot, k=ks, reading="homological" if reading is None else reading, suppress=share)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
+
+
+def needs_partitions(barcode: kech.WeightedBarcode, reading: str | None) -> bool:
+    """Whether partitions are searched: where they are asked for, or all readings are and points are few enough."""
+    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTED)
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:
