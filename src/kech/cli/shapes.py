@@ -322,7 +322,7 @@ def hierarchy(
     if output is not None and output.exists():
         raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
     request = options.request()
-    options.check_axes([column], f"not {column!r}. Name that column")
+    options.refuse_unused_axes([column], f"not {column!r}. Name that column")
     with options.read(table, request) as opened:
         review = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:
