@@ -120,7 +120,7 @@ def find_dots(
 
 
 def coordinates_of_values(axis: Axis, known: Mapping1D) -> Floats:
-    """Where each distinct value is drawn, and last a missing one: numbers and dates at themselves, others at their code.
+    """Where each distinct value is drawn, and last a missing one: numbers and dates at themselves, others at a code.
 
     A missing number or date is NaN here: its place depends on the frame.
     """
