@@ -106,7 +106,7 @@ def cut_for_people(points: Points, k: int, cut: Cut, goal: Goal, run: Run) -> Pa
             break
         size *= 2
     if goal.is_for_values:
-        check_goals(partition, goal, "and histories, in classes as large as can be made, reach")
+        check_goals(partition, goal, "Even the largest classes of histories that kech could make reach")
     return partition
 
 
