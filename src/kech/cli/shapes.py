@@ -246,7 +246,7 @@ def zigzag(
     original: list[str]
         Follow the classes of the released files: the original of each, or one for all.
     key: list[str]
-        Columns of the originals that tell a row again in the next one.
+        Columns of the originals by which a row is recognised in the next one.
     k: int
         Mark classes of k rows or more; with --person, k people. By default 2; over versions the smallest class of any.
     longest: int
@@ -297,7 +297,7 @@ def check_series(options: Options, series: Path | None, arguments: Mapping[str, 
 def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
     """Refuse several tables, or none, where classes are followed along a path."""
     if key:
-        raise BadOption("--key", "it tells rows of originals again. Add --original FILE ..., or omit --key.")
+        raise BadOption("--key", "it recognises rows of the originals. Add --original FILE ..., or omit --key.")
     if not tables:
         raise BadOption("TABLE", "name a table, or a series: --series FOLDER.")
     if len(tables) > 1:
@@ -339,7 +339,7 @@ def hierarchy(
     if output is not None and output.exists():
         raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
     request = options.request()
-    options.check_axes([column], f"not {column!r}. Name that column")
+    options.refuse_unused_axes([column], f"not {column!r}. Name that column")
     with options.read(table, request) as opened:
         review = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:

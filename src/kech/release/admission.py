@@ -114,7 +114,8 @@ class Draft:
         if not self.is_part:
             return self.table.reopen(names)
         if not {*names} <= {*self.table.quasi_identifiers}:
-            raise BadOption("--earlier", "the earlier release has quasi-identifiers that the series lacks.")
+            reason = "it has quasi-identifiers that the series lacks, so the two cannot be compared."
+            raise BadOption("--earlier", f"{reason} Omit the rows that it released.")
         return nullcontext(self.table)
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:

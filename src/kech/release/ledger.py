@@ -129,7 +129,7 @@ class Ledger:
         secret = open_secret_in(self.folder)
         check = secret.derive("ledger check").hex()[:SHORTEST]
         if book.check not in ("", check):
-            raise BadLedger(self.path, "the secret beside it is another one, by which no row is known again.")
+            raise BadLedger(self.path, "the secret beside it is another one, so kech recognises no row.")
         book.check = check
         return secret
 

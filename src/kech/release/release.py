@@ -23,7 +23,7 @@ from kech.certificate.check import shown_suppression
 from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key, is_protected
-from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
+from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
@@ -237,6 +237,8 @@ class Release:
             terms.ledger.recover()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, terms)
+        if not isinstance(path, str | PathLike):
+            raise NotAPath(path)
         return self.write_file(Path(path), certificate, mapping, terms, within)
 
     def write_file(
@@ -420,10 +422,12 @@ def cut_release(table: Table, request: Request) -> Release:
     points = build_request_points(table, request)
     (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
-        goal = f"k={k} was asked" if k else "A release hides every row among two or more"
-        counted = "rows" if partition.points.person is None else "people"
+        goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
+        one, several = ("row", "rows") if partition.points.person is None else ("person", "people")
         advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
-        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} {counted}. {advice}")
+        raise GoalNotMet(
+            f"{goal}. The smallest class would have {partition.k} {one if partition.k == 1 else several}. {advice}"
+        )
     origin = partition.points.origin
     stated = (state_parameters(request, partition), own_version(), request, points.most_rows)
     release = Release(origin.table if origin else table, partition, *stated)

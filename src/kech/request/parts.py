@@ -121,7 +121,22 @@ class Field:
         raise BadOption(self.option, self.reason or listed) from None
 
 
-class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+class PartType(msgspec.StructMeta):
+    """The type of all parts, which refuses fields that a part does not have."""
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a class is what it makes
+        """Make a part."""
+        for name in fields:
+            if name not in cls.__struct_fields__:
+                cls.refuse_unknown(name)
+        return super().__call__(*values, **fields)
+
+    def refuse_unknown(cls, name: str) -> None:  # noqa: N805
+        """Refuse a field that is none of this part."""
+        check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
+
+
+class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """A part of a request, a section of its file; values are checked when it is made."""
 
     def __post_init__(self) -> None:
@@ -685,3 +700,6 @@ def check_grid(grid: Any) -> str | float:
     if not 0 < step < inf:
         raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
+
+
+NO_CHOICE = AxisChoice()  # for a column of which nothing is said

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
-from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
+from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
 from kech.release.ledger import Ledger, time_now
 from kech.release.pointers import find_joint_pointers, points_at_rows
@@ -192,6 +192,7 @@ class Places:
 
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
+    check_path(folder, "folder")
     place = Path(folder)
     if place.exists() and not place.is_dir():
         raise BadSeries(place, "it is a file. Name a folder.")

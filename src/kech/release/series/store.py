@@ -187,7 +187,7 @@ class Store:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
         if book.series != FORMAT:
-            raise BadSeries(self.folder, "its version is not known to this kech.")
+            raise BadSeries(self.folder, "another version of kech wrote it. Use that version, or begin a new series.")
         return book
 
     def write(self, book: Book) -> None:

@@ -73,7 +73,7 @@ def draw_barcode(
         raise BadOption("--k", "name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
-        raise BadOption("ax", "takes one k; omit ax to see several side by side.")
+        raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
     regimes = [barcode.regimes(reading, goal, suppress) for goal in k]
     starts = [barcode.find_start(reading, goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
