@@ -249,7 +249,7 @@ def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_th
     """Of numbers from 1 to 95 those from 1 to 3 remain: a small part of the line as it was, and all that is left."""
     rows = pa.table({"a": [*[1] * 10, *[3] * 2, 40, 90, 95, 60, 55, 77, 31, 22, 85], "s": ["x"] * 21})
     with kech.read_table(rows, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, labels=say_labels(grid="exact"), steps=True, with_sensitive=True)
+        points = build_points(read, labels=say_labels(grid="exact"), by_level=True, with_sensitive=True)
     lattice = build_lattice(points)
     (made,) = cut(points, [3], "domain", goal=goal, suppress=0.6)
 
@@ -261,7 +261,7 @@ def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_th
 
 def test_the_search_of_a_large_lattice_keeps_goals_too():
     with kech.read_table(generate_town(400), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
-        lattice = build_lattice(build_points(table, steps=True, with_sensitive=True))
+        lattice = build_lattice(build_points(table, by_level=True, with_sensitive=True))
     goal = say_goal(l=4, t=0.05)
 
     def holds(levels):

@@ -68,7 +68,7 @@ def publish_release(
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
             put_folder_in_place(draft, place)
     if ledger:
-        open_ledger().settle()
+        open_ledger().recover()
     return Publication(release.summarize(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
 
 
@@ -114,7 +114,7 @@ def list_hashes(ledger: bool) -> set[str]:
     """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
     if not ledger:
         return set()
-    open_ledger().settle()
+    open_ledger().recover()
     return {entry["release"] for entry in open_ledger().list_releases()}
 
 

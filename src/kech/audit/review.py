@@ -114,7 +114,7 @@ def build_tree(
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
     wished = replace_part(choice, kind=axis_kind, order=order if axis_kind == "ordered" else ())
     chosen = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
-    axis, _ = build_axis(chosen, column, labels, steps=True)
+    axis, _ = build_axis(chosen, column, labels, by_level=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

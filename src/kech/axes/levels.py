@@ -181,8 +181,8 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
 
 def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
     """Cells of a line, printed from low to high."""
-    codes, hides = cells[axis.codes].astype(np.int32), publish_always(len(low))
-    line = replace(axis, codes=codes, low=low, high=high, hides=hides, span=None, inclusive=inclusive, k=1)
+    codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
+    line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
     return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 

@@ -230,10 +230,10 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
     hidden = {part for columns_of_axis in columns_of.values() for part in columns_of_axis}
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
-        spread = [columns_of.get(name, [name]) for name in names]
-        for batch in table.batches([part for columns_of_axis in spread for part in columns_of_axis]):
+        columns_of_axes = [columns_of.get(name, [name]) for name in names]
+        for batch in table.batches([part for columns_of_axis in columns_of_axes for part in columns_of_axis]):
             cells = iter(batch)
-            cells_of_axes = [[next(cells) for _ in columns_of_axis] for columns_of_axis in spread]
+            cells_of_axes = [[next(cells) for _ in columns_of_axis] for columns_of_axis in columns_of_axes]
             yield [
                 list(map(readers[name], *columns)) if name in columns_of else columns[0]
                 for name, columns in zip(names, cells_of_axes, strict=True)

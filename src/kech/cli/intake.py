@@ -17,7 +17,7 @@ from cyclopts import App, Group, Parameter
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
 from kech.request import FIELDS, Columns, Field, Goal
-from kech.request.parts import STYLES
+from kech.request.parts import CUTS
 from kech.request.reference import HEADINGS, heading_of
 from kech.tables.source import find_address
 from kech.views import screen
@@ -96,9 +96,9 @@ class Options:
 def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
     """Refuse typed options that nothing would use: only some cuts search, and kinds are of goals."""
     for name in ("effort", "seed"):
-        if typed.get(name) is not None and not any(STYLES[cut].is_searched for cut in cuts):
+        if typed.get(name) is not None and not any(CUTS[cut].is_searched for cut in cuts):
             raise BadOption(f"--{name}", f"only --cut local and --cut minimal search. Omit --{name}.")
-    if typed.get("reading") is not None and not any(STYLES[cut].by_components for cut in cuts):
+    if typed.get("reading") is not None and not any(CUTS[cut].by_components for cut in cuts):
         raise BadOption("--reading", "only --cut regime takes it. Add --cut regime, or omit --reading.")
     if typed.get("l_kind") is not None and goal.l is None:
         raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")

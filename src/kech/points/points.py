@@ -101,7 +101,7 @@ class Origin:
 
     table: Table
     labels: Labels
-    steps: bool
+    by_level: bool
     with_sensitive: bool
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
@@ -326,12 +326,12 @@ def build_points(
     table: Table,
     *,
     labels: Labels = Labels(),  # noqa: B008
-    steps: bool = False,
+    by_level: bool = False,
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
 
     Where there would be too many points, axes become coarser until there are not; equal steps are refused.
     With `histories` every point is of one person, who has a number.
@@ -339,26 +339,26 @@ def build_points(
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     most, people = point_limit.limit(table), encode_people(table, histories=histories)
-    coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
+    coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories)
+    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories)
     sample = cache(partial(sample_rows, table, mappings))
-    if steps or not exceeds_limit(table, axes, sample, most):
+    if by_level or not exceeds_limit(table, axes, sample, most):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
-            if steps:
+            if by_level:
                 raise
     return group_coarsened(origin, axes, mappings, sample(), most)
 
 
 def build_points_to_cut(
-    table: Table, labels: Labels, *, steps: bool, point_limit: PointLimit, histories: bool = False
+    table: Table, labels: Labels, *, by_level: bool, point_limit: PointLimit, histories: bool = False
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
     points = build_points(
-        table, labels=labels, steps=steps, with_sensitive=True, point_limit=point_limit, histories=histories
+        table, labels=labels, by_level=by_level, with_sensitive=True, point_limit=point_limit, histories=histories
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
@@ -432,7 +432,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
     points = build_points(
         rest,
         labels=origin.labels,
-        steps=origin.steps,
+        by_level=origin.by_level,
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
@@ -520,7 +520,7 @@ def check_sensitive(table: Table) -> None:
 
 
 def build_axis(
-    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, steps: bool = False
+    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, by_level: bool = False
 ) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes.
 
@@ -535,7 +535,7 @@ def build_axis(
     if people:
         holders, counts, nulls = count_representatives(table, people, column, kind, values)
     grid, protect = labels.for_axis(choice)
-    grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
+    grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)
         axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")

@@ -197,7 +197,7 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
                 ledger.write(book, book.releases)
             raise
         if not draft.trace.exists():
-            with suppress(CannotWrite):  # then the next run settles it
+            with suppress(CannotWrite):  # then the next run recovers
                 ledger.add(book, finish_entry(entry))
 
 

@@ -150,7 +150,7 @@ class Ledger:
         except (OSError, msgspec.DecodeError):
             raise BadLedger(self.path, f"the hashes of its release {entry.release[:SHORTEST]} are damaged.") from None
 
-    def settle(self) -> None:
+    def recover(self) -> None:
         """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
 
         Where nobody can tell, as with a database that does not answer, an entry stays.

@@ -30,6 +30,7 @@ from kech.release.admission import Admission, AdmissionOptions, Draft, check_adm
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
 from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
     FORMATS,
     HistoryTally,
@@ -233,7 +234,7 @@ class Release:
         """
         terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
         if terms.ledger:
-            terms.ledger.settle()
+            terms.ledger.recover()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, terms)
         return self.write_file(Path(path), certificate, mapping, terms, within)
@@ -333,6 +334,7 @@ class Release:
             **certificate["claims"],
             "stated": certificate.get("stated"),
             "measured": certificate["measured"],
+            **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
@@ -412,7 +414,7 @@ def make_release(
 
 
 def cut_release(table: Table, request: Request) -> Release:
-    """The release of a table that was checked, as a settled request says."""
+    """The release of a table that was checked, as a checked request says."""
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
     points = build_request_points(table, request)
@@ -434,7 +436,7 @@ def build_request_points(table: Table, request: Request) -> Points:
     point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
     histories = request.goal.protect_history
     return build_points_to_cut(
-        table, request.labels, steps=request.cut.by_level, point_limit=point_limit, histories=histories
+        table, request.labels, by_level=request.cut.by_level, point_limit=point_limit, histories=histories
     )
 
 

@@ -28,7 +28,7 @@ ROUNDING = 1e-9  # figures that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class CutRules:
     """One way to part rows into classes."""
 
     purpose: str
@@ -39,24 +39,24 @@ class Style:
     keeps_histories: bool = False  # it can keep all rows of a person together
 
 
-STYLES = {
-    "local": Style(
+CUTS = {
+    "local": CutRules(
         "lowest loss",
         "every class is blurred for itself, as its own rows need",
         is_searched=True,
         keeps_histories=True,
     ),
-    "minimal": Style(
+    "minimal": CutRules(
         "smallest eps, then lowest loss",
         "the widest class is kept as narrow as the search could make it",
         is_searched=True,
     ),
-    "domain": Style(
+    "domain": CutRules(
         "one level for all rows of a column",
         "all rows of a column are blurred to the same level",
         by_level=True,
     ),
-    "regime": Style(
+    "regime": CutRules(
         "one eps, classes are connected components",
         "classes are the connected components at one radius",
         by_components=True,
@@ -64,9 +64,9 @@ STYLES = {
 }
 
 
-def spell_styles() -> str:
-    """Every style with its purpose, as a sentence lists them."""
-    *first, last = (f"{name} ({style.purpose})" for name, style in STYLES.items())
+def list_cuts() -> str:
+    """Every cut with its purpose, as a sentence lists them."""
+    *first, last = (f"{name} ({rules.purpose})" for name, rules in CUTS.items())
     return f"{', '.join(first)} or {last}"
 
 
@@ -413,9 +413,9 @@ class Cut(Part, frozen=True):
     cut: Annotated[
         str,
         Field(
-            f"How rows are divided into classes: {spell_styles()}.",
+            f"How rows are divided into classes: {list_cuts()}.",
             "domain",
-            choices=tuple(STYLES),
+            choices=tuple(CUTS),
             public=True,
         ),
     ] = "local"
@@ -476,12 +476,12 @@ class Cut(Part, frozen=True):
     @property
     def is_searched(self) -> bool:
         """Whether a search makes the classes."""
-        return STYLES[self.cut].is_searched
+        return CUTS[self.cut].is_searched
 
     @property
     def by_level(self) -> bool:
         """Whether every column is printed at one level."""
-        return STYLES[self.cut].by_level
+        return CUTS[self.cut].by_level
 
 
 class Labels(Part, frozen=True):

@@ -11,8 +11,8 @@ import msgspec
 from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.request.parts import (
     AXIS_KINDS,
+    CUTS,
     ROLES,
-    STYLES,
     AxisChoice,
     Columns,
     Cut,
@@ -68,7 +68,7 @@ class Request(Part, frozen=True):
         if not isinstance(self.axes, Mapping):
             raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
-        if self.cut.eps is not None and not STYLES[self.cut.cut].by_components:
+        if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime takes it. Omit it.")
@@ -76,7 +76,7 @@ class Request(Part, frozen=True):
             raise BadOption(
                 "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
             )
-        if self.goal.protect_history and not STYLES[self.cut.cut].keeps_histories:
+        if self.goal.protect_history and not CUTS[self.cut.cut].keeps_histories:
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
@@ -84,14 +84,14 @@ class Request(Part, frozen=True):
     @property
     def is_homological(self) -> bool:
         """Whether the regime cut is by homology."""
-        return STYLES[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
+        return CUTS[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
 
     def override(self, **fields: Any) -> Self:
         """The same request with other values of some fields, named as keywords are; None changes nothing."""
         fields = {name: value for name, value in fields.items() if value is not None}
         FIELDS["cut"].check(fields.get("cut"))
-        style = STYLES.get(fields.get("cut", ""))
-        if style and not style.by_components:  # these fields belong to components alone
+        rules = CUTS.get(fields.get("cut", ""))
+        if rules and not rules.by_components:  # these fields belong to components alone
             fields = {"reading": "strict", "field": 2} | fields
         for name in [*fields]:
             dropped = [other for other in find_field(name).drops if other not in fields]
@@ -118,7 +118,7 @@ class Request(Part, frozen=True):
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
-            "reading": not STYLES[self.cut.cut].by_components or self.cut.eps is not None,
+            "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,
             "suppress": not self.cut.suppress,
             "protect_history": not self.goal.protect_history,

@@ -13,7 +13,7 @@ from kech.axes.hierarchy import read_hierarchy
 from kech.errors import BadOption
 from kech.points.points import find_hierarchy
 from kech.request import FIELDS, Request
-from kech.request.parts import ROLES, STYLES
+from kech.request.parts import CUTS, ROLES
 from kech.tables.table import Table
 
 GOALS = ("k", "l", "l_kind", "c", "t", "t_kind", "alpha")
@@ -105,7 +105,7 @@ def check_series(request: Request) -> None:
         raise BadOption("--labels", reason)
     if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
-    if request.series.wait and STYLES[request.cut.cut].by_components:
+    if request.series.wait and CUTS[request.cut.cut].by_components:
         raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
     if request.goal.k is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")

@@ -302,7 +302,7 @@ def compute_lattice(table: Table, *, grid: str | float | None = None, memory: in
     check_is_table(table)
     warn_of_repeats(table)
     lattice = build_lattice(
-        build_points(table, labels=table.labels_on(grid), steps=True), threads=table.threads, memory=memory
+        build_points(table, labels=table.labels_on(grid), by_level=True), threads=table.threads, memory=memory
     )
     return replace(lattice, library=table.library)
 
