@@ -24,6 +24,7 @@ MODULES = {
     "topology.profile": ("Profile", "compute_profile"),
     "audit.publication": ("Publication", "publish_release"),
     "release.release": ("Release", "make_release"),
+    "release.twin": ("Twin", "make_twin"),
     "release.series": ("Series", "open_series"),
     "request": ("AxisChoice", "Request", "read_request"),
     "views.report": ("Report", "make_report"),

@@ -35,6 +35,8 @@ from kech.release.release import Release as Release
 from kech.release.release import make_release as make_release
 from kech.release.series import Series as Series
 from kech.release.series import open_series as open_series
+from kech.release.twin import Twin as Twin
+from kech.release.twin import make_twin as make_twin
 from kech.request import AxisChoice as AxisChoice
 from kech.request import Request as Request
 from kech.request import read_request as read_request
