@@ -201,26 +201,12 @@ def release(
             else:
                 written = new_release.write(output, certificate, mapping=mapping, **past)
                 result = new_release.summarize(output, written, certificate, mapping)
-                result |= measure_shared_values(new_release, output, certificate) if is_weighed(target, written) else {}
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
         ]
         unmoved = [] if request.cut.cut == "domain" else unmoved
     options.show(result, partial(releases.print_release, unmoved=unmoved))
-
-
-def measure_shared_values(new_release: "kech.Release", output: str, certificate: Path | None) -> dict[str, Any]:
-    """What share of the rows gives a sensitive value away, and what mends it."""
-    from kech.audit.verification import weigh_shared_values
-
-    screen.doing("weighing what classes share")
-    return weigh_shared_values(new_release, output, certificate)
-
-
-def is_weighed(target: Any, certificate: dict[str, Any]) -> bool:
-    """Whether a file was written in which some class shares a sensitive value."""
-    return target is None and 1 in certificate["measured"]["l"].values()
 
 
 def publish_in_series(
@@ -275,7 +261,7 @@ def verify(
         The original table. kech makes the release again from it and recounts the people of every class. With several
         releases: the original of each, or one for all. kech then shows their joint k. PRIVATE.
     key: list[str]
-        With several releases: columns of the originals that tell a row again in the next version.
+        With several releases: columns of the originals by which a row is recognised in the next version.
     series: Path
         Folder of a series: check every file of it, and that rows came and left by whole cohorts only.
     """
@@ -296,7 +282,7 @@ def verify(
         options.show(joint.to_json(), releases.print_joint_risk)
         return
     if key:
-        raise BadOption("--key", "it tells rows of several versions again. Name two releases or more, or omit --key.")
+        raise BadOption("--key", "it recognises rows in several versions. Name two releases or more, or omit --key.")
     if len(original) > 1:
         raise BadOption("--original", "one release has one original. Name more releases, or fewer originals.")
     certified = certificate is not None or find_beside(table) is not None

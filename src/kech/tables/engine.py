@@ -83,8 +83,8 @@ class Backend(Protocol):
     def put(self, name: str, table: Any, doing: str) -> None:
         """An Arrow table under a name, for the next query, in place of the one before."""
 
-    def spread(self, name: str, rows: int) -> None:
-        """A table has so many rows; one that is small may be held by every worker."""
+    def broadcast_small(self, name: str, rows: int) -> None:
+        """Give every worker a copy of a table of so many rows, if that is few; engines without workers do nothing."""
 
     def overwrite(self, column: int, value: str, where: str) -> None:
         """Give a column of the loaded rows another value where a condition holds."""
@@ -324,7 +324,7 @@ class Engine:
         keys = ", ".join(coded.packing.names)
         table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
-        self.backend.spread(points, len(self._weights))
+        self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
@@ -399,7 +399,7 @@ class Engine:
         parts = pa.array(mapping.codes.astype(np.int64) * stride)
         self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
         self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
-        self.backend.spread(self.layout.name(f"m{column}"), len(mapping.values))
+        self.backend.broadcast_small(self.layout.name(f"m{column}"), len(mapping.values))
         self._loaded[column] = mapping, stride
 
     # -- a release -----------------------------------------------------------------------------------------------

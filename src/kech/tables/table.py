@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import ROLES, Reading
+from kech.request.parts import NO_CHOICE, ROLES, Reading
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -161,7 +161,7 @@ class Table:
 
     def choice(self, column: str) -> AxisChoice:
         """How the user wants a column to be generalized."""
-        return self.request.axes.get(column, AxisChoice())
+        return self.request.axes.get(column, NO_CHOICE)
 
     def resolve_request(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""

@@ -11,7 +11,7 @@ from kech.certificate.labels import read_place
 from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
-NOTHING = frozenset((None, "", "*", "-inf", "inf"))  # cells that tell nothing about an axis
+NOTHING = frozenset((None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31"))  # cells that tell nothing about an axis
 
 
 def is_informative(columns: Iterable[Any]) -> bool:
