@@ -103,7 +103,8 @@ def padding_loss(partition: Partition) -> float:
         growing, n = Sides(*(side[grows] for side in sides)), rows[grows]
         doubled = 2 * HALVES[at.axis.kind] * 0.5**n
         ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(at, growing)
-        lost += float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, growing))).sum())
+        wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, growing))).sum())
+        lost += float(partition.points.column_weights[at.place]) * wider
     return lost / (partition.points.rows * len(partition.points.axes))
 
 

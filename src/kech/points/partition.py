@@ -205,15 +205,19 @@ def add_widths(partition: Partition) -> Floats:
 
 
 def mean_loss(partition: Partition) -> float:
-    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost."""
-    return float(column_losses(partition).mean())
+    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost.
+
+    Columns count as much as their weights say.
+    """
+    return float((partition.points.column_weights * column_losses(partition)).mean())
 
 
 def published_loss(partition: Partition) -> float:
     """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
     their number is hidden.
     """
-    return float((add_widths(partition) / partition.rows.sum()).mean())
+    weighted = partition.points.column_weights * add_widths(partition)
+    return float((weighted / partition.rows.sum()).mean())
 
 
 def discernibility(partition: Partition) -> int:

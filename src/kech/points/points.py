@@ -5,7 +5,7 @@ several rows, a point is told apart by its person too (people.py).  Where sensit
 consists of grains: its rows told apart by their sensitive values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from math import prod
@@ -47,7 +47,7 @@ from kech.points.people import (
     encode_people,
     name_persons,
 )
-from kech.request import FIELDS, AxisChoice, Labels
+from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
 from kech.system.memory import (
     BASE_BYTES,
@@ -106,6 +106,7 @@ class Origin:
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
     histories: bool = False  # everybody has a number, also people with one row
+    weights: Mapping[str, float] = field(default_factory=dict)  # how much columns count in the loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +299,17 @@ class Points:
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        for j, weight in enumerate(self.column_weights.tolist()):
+            if weight != 1:
+                widths.weigh(j, weight)
         return widths
+
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """How much each column counts in the loss: 1 on average, so that the loss of everything is 1."""
+        chosen = self.origin.weights if self.origin else {}
+        weights = np.array([chosen.get(axis.column, 1.0) for axis in self.axes])
+        return np.asarray(weights * len(weights) / weights.sum())
 
     def metric(self) -> Widths:
         """The axes as eps is measured on them: two values of a set are at distance 1."""
@@ -330,6 +341,7 @@ def build_points(
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
 
@@ -342,7 +354,8 @@ def build_points(
     coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories)
+    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories, weights or {})
+    check_weights(origin.weights, table.quasi_identifiers)
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not exceeds_limit(table, axes, sample, most):
         try:
@@ -353,12 +366,30 @@ def build_points(
     return group_coarsened(origin, axes, mappings, sample(), most)
 
 
+def check_weights(weights: Mapping[str, float], quasi_identifiers: Sequence[str]) -> None:
+    """Refuse the weight of a column that has no loss."""
+    for name in weights:
+        if name not in quasi_identifiers:
+            raise BadOption("--weights", f"{name!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
+
+
 def build_points_to_cut(
-    table: Table, labels: Labels, *, steps: bool, point_limit: PointLimit, histories: bool = False
+    table: Table,
+    labels: Labels,
+    cut: Cut,
+    *,
+    point_limit: PointLimit,
+    histories: bool = False,
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
     points = build_points(
-        table, labels=labels, steps=steps, with_sensitive=True, point_limit=point_limit, histories=histories
+        table,
+        labels=labels,
+        steps=cut.by_level,
+        with_sensitive=True,
+        point_limit=point_limit,
+        histories=histories,
+        weights=cut.weights,
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
@@ -436,6 +467,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
+        weights=origin.weights,
     )
     grains = points.grains and replace(points.grains, left_out=left_out)
     return replace(points, grains=grains, left_out=left_out)
