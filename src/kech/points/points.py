@@ -355,7 +355,8 @@ def build_points(
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
     origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories, weights or {})
-    check_weights(origin.weights, table.quasi_identifiers)
+    if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
+        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not exceeds_limit(table, axes, sample, most):
         try:
@@ -364,13 +365,6 @@ def build_points(
             if steps:
                 raise
     return group_coarsened(origin, axes, mappings, sample(), most)
-
-
-def check_weights(weights: Mapping[str, float], quasi_identifiers: Sequence[str]) -> None:
-    """Refuse the weight of a column that has no loss."""
-    for name in weights:
-        if name not in quasi_identifiers:
-            raise BadOption("--weights", f"{name!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
 
 
 def build_points_to_cut(

@@ -100,9 +100,9 @@ def find_deciding(points: Points, j: int) -> str | None:
     return next((points.axes[i].column for i in others if agreement(points, [i], j) >= ALIKE), None)
 
 
-def agreement(points: Points, given: list[int], j: int) -> float:
-    """The share of the pairs of rows equal on the given columns that are equal on column j too."""
-    equal, both = (count_pairs(points, columns) for columns in (given, [*given, j]))
+def agreement(points: Points, columns: list[int], j: int) -> float:
+    """The share of the pairs of rows equal on some columns that are equal on column j too."""
+    equal, both = (count_pairs(points, each) for each in (columns, [*columns, j]))
     return both / equal if equal >= FEWEST_PAIRS else 0.0
 
 

@@ -33,7 +33,7 @@ def draw_page(result: Mapping[str, Any]) -> str:
 
 def find_headings(parts: Iterable[str]) -> list[tuple[str, str]]:
     """The key and the title of every section."""
-    return [found for part in parts for found in HEADING.findall(part)]
+    return [heading for part in parts for heading in HEADING.findall(part)]
 
 
 def page_head(title: str) -> Markup:
