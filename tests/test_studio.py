@@ -341,7 +341,11 @@ ACTIONS = {
     "other hierarchy": ("hierarchy", ["zip", "--kind", "prefixes"], {"column": "zip", "kind": "prefixes"}),
     "spectrum": ("spectrum", ["--k", "2,3", "--cut", "local,domain", "--effort", "quick"],
                  {"k": [2, 3], "cut": ["local", "domain"], "effort": "quick"}),
-    "barcode": ("barcode", ["--max-dimension", "0", "--k", "3", "--longest", "50000"], {"max_dimension": 0, "k": 3}),
+    "barcode": (
+        "barcode",
+        ["--max-dimension", "0", "--no-partitions", "--k", "3", "--longest", "50000"],
+        {"max_dimension": 0, "k": 3},
+    ),
     "lattice": ("lattice", ["--k", "2,3"], {"k": [2, 3]}),
     "node": ("lattice", ["--node", "1,2"], {"node": [1, 2]}),
     "zigzag": ("zigzag", ["--path", "diagonal", "--k", "3", "--longest", "50000"], {"path": "diagonal", "k": 3}),

@@ -8,6 +8,7 @@ from kech import errors
 MODULES = {
     "audit.attacks": ("Attack", "run_attacks"),
     "topology.barcode": ("WeightedBarcode", "compute_barcode"),
+    "cuts.partitions": ("search_partitions",),
     "certificate": ("check_certificate", "check_table"),
     "audit.comparison": ("Comparison", "compare"),
     "release.estimator": ("Anonymizer",),

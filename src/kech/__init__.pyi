@@ -22,6 +22,7 @@ from kech.axes.hierarchy import GeneralizationTree as GeneralizationTree
 from kech.axes.hierarchy import read_hierarchy as read_hierarchy
 from kech.certificate import check_certificate as check_certificate
 from kech.certificate import check_table as check_table
+from kech.cuts.partitions import search_partitions as search_partitions
 from kech.release.estimator import Anonymizer as Anonymizer
 from kech.release.ledger import Ledger as Ledger
 from kech.release.ledger import open_ledger as open_ledger

@@ -22,8 +22,7 @@ from kech.certificate import (
     read_claims,
 )
 from kech.certificate.check import has_order, read_values
-from kech.errors import BadOption, ClaimBroken, KechError, check_path
-from kech.points.partition import mean_loss
+from kech.errors import BadOption, ClaimBroken, check_path
 from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
@@ -34,7 +33,6 @@ from kech.release.published import (
     find_repeats,
     read_published,
 )
-from kech.release.release import Release, make_release
 from kech.request import Goal, Request
 from kech.system.files import private_folder
 from kech.tables.repeats import describe_counts
@@ -42,7 +40,6 @@ from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
 
 Figures = dict[str, Any]
-MOST_PRICED = 100_000  # rows of a table that is cut once more to name a price
 
 
 def verify_release(
@@ -202,24 +199,6 @@ def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
         "identifying_together": together,
         "repeated_people": repeated,
     }
-
-
-def weigh_shared_values(release: Release, path: AnyPath, certificate: AnyPath | None = None) -> Figures:
-    """The share of the rows whose sensitive values are given away, and the loss of a quick search that mends it."""
-    roles = find_roles(path, certificate, None, (), None)
-    dialect = dialect_of(roles)
-    exposure = measure_exposure(path, roles["labels"], roles["sensitive"], [], values=roles["values"], **dialect)
-    rows = roles["claims"]["rows"]
-    away = {name: each["rows"] / rows for name, each in exposure["one_value"].items() if each["rows"]}
-    return {"given_away": away, "loss_with_l_2": price_diversity(release) if away and rows <= MOST_PRICED else None}
-
-
-def price_diversity(release: Release) -> float | None:
-    """What a release with two values in every class would lose, searched quickly; None where there is none."""
-    try:
-        return mean_loss(make_release(release.table, release.request, l=2, effort="quick", preview=True).partition)
-    except KechError:
-        return None
 
 
 def warn_reader(column: str, counts: tuple[int, int, int]) -> str:

@@ -201,26 +201,12 @@ def release(
             else:
                 written = new_release.write(output, certificate, mapping=mapping, **past)
                 result = new_release.summarize(output, written, certificate, mapping)
-                result |= measure_shared_values(new_release, output, certificate) if is_weighed(target, written) else {}
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
         ]
         unmoved = [] if request.cut.cut == "domain" else unmoved
     options.show(result, partial(releases.print_release, unmoved=unmoved))
-
-
-def measure_shared_values(new_release: "kech.Release", output: str, certificate: Path | None) -> dict[str, Any]:
-    """What share of the rows gives a sensitive value away, and what mends it."""
-    from kech.audit.verification import weigh_shared_values
-
-    screen.doing("weighing what classes share")
-    return weigh_shared_values(new_release, output, certificate)
-
-
-def is_weighed(target: Any, certificate: dict[str, Any]) -> bool:
-    """Whether a file was written in which some class shares a sensitive value."""
-    return target is None and 1 in certificate["measured"]["l"].values()
 
 
 def publish_in_series(

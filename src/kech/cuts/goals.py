@@ -16,7 +16,15 @@ from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
 from kech.points.models import all_classes_meet, spell_figures, worst_figures
-from kech.points.partition import Partition, assign_grains, build_partition, mean_loss, tally_people, tally_sensitive
+from kech.points.partition import (
+    Partition,
+    assign_grains,
+    build_partition,
+    mean_loss,
+    one_class,
+    tally_people,
+    tally_sensitive,
+)
 from kech.points.points import Points, SensitiveValues
 from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
@@ -105,16 +113,17 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
     return protected
 
 
+def merge_for_goals(partition: Partition, k: int, goal: Goal) -> Partition:
+    """The classes at hand, merged and parted until they keep the goals; quick, since nothing is searched anew."""
+    classes = build_partition(partition.points, partition.point, partition.group, partition.rows)
+    return protect_for_goals(repair(classes, k, goal, split_points=True, apart=False), k, goal, split_points=True)
+
+
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
     ordered = [goal.t_kind == "ordered" and column.ordered for column in sensitive.columns]
     t, alpha = (inf if limit is None else limit for limit in (goal.t, goal.alpha))
     return Aims(L_KINDS.index(goal.l_kind), goal.l or 0.0, goal.c or 0.0, t, alpha, ordered)
-
-
-def one_class(partition: Partition) -> Partition:
-    """All published rows together."""
-    return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 
 
 def check_reachable(points: Points, goal: Goal) -> Partition:

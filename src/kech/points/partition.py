@@ -110,6 +110,11 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
     return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
 
 
+def one_class(partition: Partition) -> Partition:
+    """All published rows together."""
+    return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
+
+
 def assign_grains(partition: Partition) -> Partition:
     """The same classes, with the rows of a point that several share assigned to its grains."""
     grains = partition.points.grains

@@ -21,6 +21,7 @@ from kech.points.partition import Partition
 from kech.release.plane import Plane, see_plane
 from kech.release.release import Release, build_request_points, check_request
 from kech.release.sentences import consequences, price_words
+from kech.release.sharing import weigh_shared_values
 from kech.request import Request
 from kech.spectrum import measure_partition
 from kech.tables.table import Table
@@ -55,6 +56,7 @@ class Preview:
     after: list[Cells | None]  # None where a row is left out
     plane: Plane | None = None  # rows and classes on two columns
     price: dict[str, Any] | None = None  # what it costs that the rows of a person stay together; few as "<k"
+    shared: dict[str, Any] | None = None  # which rows give a sensitive value away, and the loss once none does
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech preview --json` prints."""
@@ -118,9 +120,10 @@ def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
     classes = find_classes(release, len(before)) if rows else []
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
-    words = tuple(consequences(figures | {"k": partition.k}, columns, parameters, left_out, of_people=of_people))
+    shared = weigh_shared_values(partition, release.request)
+    says = consequences(figures | {"k": partition.k}, columns, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
-    return Preview(figures, columns, words, release.columns, before, after, plane)
+    return Preview(figures, columns, tuple(says), release.columns, before, after, plane, shared=shared)
 
 
 def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:

@@ -30,6 +30,7 @@ from kech.release.admission import Admission, AdmissionOptions, Draft, check_adm
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
 from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
     FORMATS,
     HistoryTally,
@@ -40,8 +41,8 @@ from kech.release.writing import (
     Written,
     as_json,
     as_missing,
-    as_numbers,
     as_texts,
+    as_typed,
     check_beside,
     check_elsewhere,
     check_intervals,
@@ -181,7 +182,7 @@ class Release:
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
             stream = tally.watch(stream)
-        return as_numbers(stream, self.axes, [PERSON_NUMBER] if self.numbering else [])
+        return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
         """The published columns of one column of the table."""
@@ -335,6 +336,7 @@ class Release:
             **certificate["claims"],
             "stated": certificate.get("stated"),
             "measured": certificate["measured"],
+            **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
@@ -398,7 +400,7 @@ def make_release(
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
-    intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    intervals are written: brackets `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
     it is a warning, and the release is refused when its rows are asked for.

@@ -24,10 +24,6 @@ L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_SEED = 2**63 - 1
-MIDPOINT = (
-    "kech writes no midpoints. A midpoint looks like a measured value and does not say how wide its class is. "
-    "Publish both ends with --labels columns, and compute the middle yourself."
-)
 ROUNDING = 1e-9  # figures that differ by less are equal
 
 
@@ -528,9 +524,10 @@ class Labels(Part, frozen=True):
     labels: Annotated[
         str,
         Field(
-            "How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).",
-            "dash",
-            choices=("brackets", "dash", "columns"),
+            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "age_high) or midpoint (age_mid, age_half_width).",
+            "columns",
+            choices=("brackets", "dash", "columns", "midpoint"),
         ),
     ] = "brackets"
     key_file: Annotated[
@@ -544,8 +541,6 @@ class Labels(Part, frozen=True):
 
     def __post_init__(self) -> None:
         set_fields(self, grid=check_grid(self.grid))
-        if self.labels == "midpoint":
-            raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
             raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")

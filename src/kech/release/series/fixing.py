@@ -101,6 +101,9 @@ def check_series(request: Request) -> None:
     if request.goal.protect_history:
         reason = "a series cannot keep whole histories of people yet. Omit it, or release without --series."
         raise BadOption("--protect-history", reason)
+    if request.labels.labels == "midpoint":
+        reason = "the middle of an open label would move with the domain of each version. Take --labels columns."
+        raise BadOption("--labels", reason)
     if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
     if request.series.wait and CUTS[request.cut.cut].by_components:

@@ -7,11 +7,11 @@ Widths are shares of the widest axis that any version had: the hull of domains, 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.certificate.labels import is_line, read_place
+from kech.certificate.labels import TWO_COLUMNS, is_line, read_place
 from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
-NOTHING = (None, "", "*", "-inf", "inf")  # cells that tell nothing about an axis
+NOTHING = (None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31")  # cells that tell nothing about an axis
 
 
 def is_informative(labels: Sequence[Sequence[str | None]]) -> bool:
@@ -99,5 +99,5 @@ def find_kinds(axes: Sequence[Axis], used: Sequence[bool]) -> dict[str, str]:
 
 def label_cells(axis: Axis, labels: Mapping[str, Sequence[str | None]]) -> list[tuple[str | None, ...]]:
     """The labels of an axis, of every class: one cell, or two where ends have columns of their own."""
-    names = axis["columns"] if is_line(axis) and axis.get("form") == "columns" else [axis["column"]]
+    names = axis["columns"] if is_line(axis) and axis.get("form") in TWO_COLUMNS else [axis["column"]]
     return list(zip(*(labels[name] for name in names), strict=True))

@@ -137,12 +137,12 @@ def print_shared_values(result: dict[str, Any]) -> None:
                     escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it.")
                 )
         return
+    from kech.release.sentences import diversity_words  # its libraries are not read for --help
+
     for column, share in away.items():
         warn_of_given_away(column, share)
     if away:
-        loss, now = result["loss_with_l_2"], result["loss"]
-        price = "kech spectrum with --l 2 shows its price" if loss is None else f"{price_of(loss, now)}"
-        out().print(f"--l 2 mends it: {price}.")
+        out().print(escape(diversity_words(result["loss_with_l_2"], result["loss"])))
 
 
 def warn_of_given_away(column: str, share: float) -> None:
@@ -150,11 +150,6 @@ def warn_of_given_away(column: str, share: float) -> None:
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
     out().print(escape(f"Warning: {given_away_words(column, share)}"))
-
-
-def price_of(loss: float, now: float) -> str:
-    """A loss beside the present one."""
-    return f"the loss becomes about {loss:.4f} instead of {now:.4f} (a quick search)"
 
 
 def print_verification(result: dict[str, Any]) -> None:

@@ -23,7 +23,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     holes = len(result["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
     looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
-    looked = looked if result["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
+    looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     out().print(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
     say_moved(result)
@@ -34,7 +34,10 @@ def print_barcode(result: dict[str, Any]) -> None:
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
         sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        sentence = sentence if regimes and not is_open(result["starts"][reading]) else say_start(reading, result)
         out().print(f"{reading}: {sentence}{say_proven(regimes)}")
+    for reached in result["reached"]:
+        print_reached(reached)
     say_counted(result["counted"])
     for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
@@ -72,6 +75,35 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
 def end(bar: dict[str, Any]) -> float:
     """Where a bar ends; null is infinity."""
     return float("inf") if bar["death"] is None else float(bar["death"])
+
+
+def is_open(start: dict[str, Any]) -> bool:
+    """Whether it is not known exactly from where on k holds."""
+    return bool(start["at_least"] != start["at_most"])
+
+
+def say_start(reading: str, result: dict[str, Any]) -> str:
+    """Between which radii k begins to hold, and why that is all that is known."""
+    start, goal = result["starts"][reading], f"k = {result['k']:,} holds"
+    if start["at_least"] is None:
+        share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
+        return f"no eps is known at which {goal}{share}"
+    low, reason = format_eps(start["at_least"]), f"; {start['reason']}" if start["reason"] else ""
+    if start["at_most"] is None:
+        return f"{goal} from eps {low} at the earliest{reason}"
+    ends = f"an eps between {low} and {format_eps(start['at_most'])}" if is_open(start) else f"eps {low}"
+    share = f" for {100 * (1 - start['suppressed'] / result['rows']):.1f} % of the rows" if start["suppressed"] else ""
+    return f"{goal} from {ends}{share}, {start['classes']:,} class{'es' * (start['classes'] > 1)} there{reason}"
+
+
+def print_reached(reached: dict[str, Any]) -> None:
+    """What the cuts reach at the same k."""
+    bound, eps = reached["eps_at_least"], reached["eps_at_most"]
+    proven = "no partition is narrower" if bound == eps else f"no partition is narrower than {format_eps(bound)}"
+    out().print(
+        f"cuts at k = {reached['k']:,}: minimal reaches eps {format_eps(eps)} in {reached['classes']:,} classes "
+        f"({proven}); local, which loses least, eps {format_eps(reached['local_eps'])} in {reached['local_classes']:,}"
+    )
 
 
 def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
