@@ -52,7 +52,7 @@ FIRSTS, LASTS = list(IGNORABLE), list(IGNORABLE.values())
 
 
 def fold(text: str) -> str:
-    """The form in which a text is compared; empty where nothing is to be seen.
+    """The form in which a text is compared, and never published; empty where nothing is to be seen.
 
     >>> fold(" H\u200bIV\u00a0Type  2. "), fold("250.00")
     ('hiv type 2', '250.00')

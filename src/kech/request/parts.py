@@ -70,6 +70,13 @@ def list_cuts() -> str:
     return f"{', '.join(first)} or {last}"
 
 
+YES_OR_NO: dict[str, Any] = {  # of every field that is a switch
+    "example": "true",
+    "accepts": lambda value: isinstance(value, bool),
+    "reason": "write true or false.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a request."""
@@ -194,9 +201,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -204,9 +209,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Read a CSV file whose columns share a name: the second age becomes age_2.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -241,9 +244,7 @@ class Columns(Part, frozen=True):
         bool,
         Field(
             "Every row is another person, even where an identifier repeats.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             drops=("person",),
         ),
     ] = False
@@ -369,9 +370,7 @@ class Goal(Part, frozen=True):
         Field(
             "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
             "random person_number links them in the release.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             public=True,
         ),
     ] = False

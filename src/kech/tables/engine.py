@@ -208,7 +208,7 @@ class Engine:
         """Texts of categories in one spelling, which follows from each text alone."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: fold_spelling(text) for (text,) in records if isinstance(text, str)}
+            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
@@ -526,10 +526,12 @@ class Engine:
         return cell
 
 
-def fold_spelling(text: str) -> str:
-    """A text in small letters, with one space between words and none around.
+def write_plainly(text: str) -> str:
+    """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
 
-    >>> fold_spelling(" Never  Married ")
+    It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
+
+    >>> write_plainly(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())
