@@ -170,7 +170,7 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     """Missing values, dates and numbers that are written otherwise than kech reads them."""
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     present = [value.strip() for value in values if value not in marks]
-    hints = [Hint(MISSED.format(format_marks(marks)), None, {"null_values": marks})] if marks else []
+    hints = [Hint(MISSED.format(format_null_values(marks)), None, {"null_values": marks})] if marks else []
     hints += filter(None, [hint_at_writing(present)])
     if not hints:
         return None
@@ -183,8 +183,12 @@ def hint_at_writing(values: Sequence[str]) -> Hint | None:
     return hint_at_dates(values) or hint_at_commas(values)
 
 
-def format_marks(marks: Sequence[str]) -> str:
-    """Marks as an option; behind a space a dash would begin another one."""
+def format_null_values(marks: Sequence[str]) -> str:
+    """The option that declares these texts as missing: --null-values NA ?; a text with a dash in front follows a =.
+
+    >>> format_null_values(["NA", "-"])
+    '--null-values=- --null-values NA'
+    """
     plain = [mark for mark in marks if not mark.startswith("-")]
     dashes = [f"--null-values={mark}" for mark in marks if mark not in plain]
     return join([*dashes, *(["--null-values", *plain] if plain else [])])

@@ -670,7 +670,7 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
 
 
 def set_fields(part: Part, **values: Any) -> None:
-    """Put values of a new part into their usual form."""
+    """Overwrite fields of a part while it is made; afterwards it is frozen."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)
 

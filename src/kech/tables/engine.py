@@ -414,8 +414,9 @@ class Engine:
         return publish(coded, split, outputs, for_csv)
 
     def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Rows leave the backend as narrow as they can, and get their classes here.
+        """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
 
+        So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
         Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)

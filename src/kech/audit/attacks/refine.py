@@ -128,7 +128,7 @@ def find_overlaps(target: Target, puzzle: Puzzle) -> Overlaps:
                     together[wide, narrow].append(row)
     release = target.linkage.release
     masks = [[column.cover(label) for label in column.labels] for column in target.linkage.columns]
-    k, widths = release.document["parameters"].get("k", release.sizes.min()), add_widths(target)
+    k, widths = release.document["parameters"].get("k", release.sizes.min()), class_widths(target)
     return {
         (wide, narrow): rows
         for (wide, narrow), rows in together.items()
@@ -136,8 +136,8 @@ def find_overlaps(target: Target, puzzle: Puzzle) -> Overlaps:
     }
 
 
-def add_widths(target: Target) -> list[float]:
-    """How wide each class is, as its labels say."""
+def class_widths(target: Target) -> list[float]:
+    """For each class the sum of the widths of its labels, over all quasi-identifiers."""
     release = target.linkage.release
     readers = width_readers([release.axes[name] for name in release.quasi_identifiers])
     return [
@@ -317,8 +317,11 @@ def link_records(
 
 
 def claim_overlaps(overlaps: Overlaps, by_chance: Solution, truth: dict[int, int]) -> Attack:
-    """Overlaps of which a class is claimed to hold no row, where the class of every row there is known."""
-    judged = [(wide, rows) for (wide, _), rows in overlaps.items() if all(row in truth for row in rows)]
-    hits = sum(all(truth[row] != wide for row in rows) for wide, rows in judged)
-    control = sum(all(by_chance.place[row] != wide for row in rows) for wide, rows in judged)
+    """The claims that the first of two overlapping classes holds no row of their overlap, and how many are true.
+
+    Judged are overlaps in which the true class of every row is known.  The control places rows by boxes and sizes alone.
+    """
+    judged = [(first, rows) for (first, _), rows in overlaps.items() if all(row in truth for row in rows)]
+    hits = sum(all(truth[row] != first for row in rows) for first, rows in judged)
+    control = sum(all(by_chance.place[row] != first for row in rows) for first, rows in judged)
     return Attack("refine", EMPTY, len(judged), hits, control, f"{len(overlaps):,} claims")

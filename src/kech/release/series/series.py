@@ -19,8 +19,8 @@ from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, time_now
-from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.release import check_original, pick_ledger
 from kech.release.series.doubts import check_changes
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
@@ -465,10 +465,10 @@ def summarize(
         "coarse": claims["parameters"].get("coarse"),
         "dropped": list(table.dropped),
         "ledger": admission.to_json(),
-        "identifying": [name for name in as_they_are if points_at_rows(table, name)],
-        "identifying_together": find_joint_pointers(table, as_they_are),
+        "identifying": [name for name in as_they_are if is_identifying(table, name)],
+        "identifying_together": find_identifying_together(table, as_they_are),
         "rare_texts": [
-            axis["column"] for axis in axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+            axis["column"] for axis in axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
         ],
         "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],

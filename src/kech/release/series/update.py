@@ -162,7 +162,7 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
 
 
 def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
-    """Write the new cohorts alone, and hear the key of every row."""
+    """Write the new cohorts alone, and hash the key of every row."""
     assert update.release is not None
     as_csv = FORMATS[target.suffix.lower()] == "csv"
     tally = KeyTally(key_columns(update.table), update.hasher)
