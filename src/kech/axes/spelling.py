@@ -77,7 +77,7 @@ def fold_person(text: str) -> str:
 
 
 def fold_people(texts: Sequence[str]) -> Sequence[str]:
-    """The same for many: numbers as most people have them stay as they are, which takes a tenth of the time.
+    """The forms of many: plain numbers, as most people have them, stay as they are, which takes a tenth of the time.
 
     >>> fold_people(["0", "12", "120"]), fold_people(["12", "012", "1.2e1"])
     (['0', '12', '120'], ['12', '12', '12'])

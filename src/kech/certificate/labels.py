@@ -75,14 +75,14 @@ def split_interval(label: str) -> tuple[str | None, str | None, bool]:
 
 
 def read_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """The same with ends as places on the line: infinite where a tail is open, NaN where the label is no interval."""
+    """Both ends as places on the line, infinite or NaN where there is none, and whether the second belongs to it."""
     low, high, closed = split_interval(label)
     start = float("-inf") if low is None else read_place(axis, low)
     return start, float("inf") if high is None else read_place(axis, high), closed
 
 
 def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """The same with an open tail ended by the domain; `*` is all of the domain."""
+    """Both ends as places on the line, an open tail ended by the domain; `*` is all of the domain."""
     start, stop = read_domain(axis)
     if label == EVERYTHING:
         return start, stop, True

@@ -351,7 +351,7 @@ def _unpack_bits(packed: bytes, bits: int) -> Any:
 
 
 def _statistics(data: Any, chunk: Struct) -> list[Struct]:
-    """Of a part of a column: those of its header, and those of the index of its pages."""
+    """The statistics of a part of a column: those of its header, and those of the index of its pages."""
     statistics = [chunk[3][12]] if 12 in chunk[3] else []
     if 6 in chunk:
         reader = Reader(data, chunk[6])

@@ -163,7 +163,7 @@ def hash_cells(cells: Sequence[Cell]) -> Ints:
 
 
 def hash_present(cells: Sequence[Cell]) -> Ints:
-    """The same, with 0 for what is missing or empty."""
+    """A number for each cell, 0 where it is missing or empty."""
     hashes = hash_cells(cells)
     hashes[hashes == hash(None)] = hash("")  # which is 0
     return hashes

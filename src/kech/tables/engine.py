@@ -279,7 +279,7 @@ class Engine:
         return self.count_repeats(columns)[:2]
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
-        """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
+        """Distinct combinations of values, rows that have one, rows of the commonest; folded: 1.0 is 1, A is a."""
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 

@@ -58,7 +58,9 @@ class Solution:
 
 
 def attack_refinement(target: Target) -> list[Attack]:
-    """Put rows that several classes cover into the one that is left when no simple step may save.
+    """Find the classes of rows that several boxes cover, by ruling out those from which the search had moved them.
+
+    The search ends where no simple step lowers the loss any more; a class that such a step would leave is ruled out.
 
     A record is in doubt where boxes and sizes leave it several classes.  It is a target where the steps rule some of
     them out and its true class is known: of the classes that cover it, one alone publishes its sensitive and kept
@@ -195,7 +197,7 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     place = [-1] * len(shuffled)
     members: list[set[int]] = [set() for _ in puzzle.sizes]
     sure = [True] * len(shuffled)
-    for rows in find_parts(puzzle):
+    for rows in part_rows(puzzle):
         late = [
             row for row in rng.permutation(rows).tolist() if not make_room(row, shuffled, place, members, puzzle.sizes)
         ]
@@ -212,8 +214,8 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     return Solution(place, pinned)
 
 
-def find_parts(puzzle: Puzzle) -> list[list[int]]:
-    """Rows in parts that share no class."""
+def part_rows(puzzle: Puzzle) -> list[list[int]]:
+    """The rows in parts that can be solved apart: no class is an option of rows in two parts."""
     near: list[set[int]] = [set() for _ in puzzle.sizes]
     for groups in puzzle.options:
         for group in groups[1:]:
@@ -319,7 +321,7 @@ def link_records(
 def claim_overlaps(overlaps: Overlaps, by_chance: Solution, truth: dict[int, int]) -> Attack:
     """The claims that the first of two overlapping classes holds no row of their overlap, and how many are true.
 
-    Judged are overlaps in which the true class of every row is known.  The control places rows by boxes and sizes alone.
+    Judged are overlaps in which the true class of every row is known.  The control knows boxes and sizes alone.
     """
     judged = [(first, rows) for (first, _), rows in overlaps.items() if all(row in truth for row in rows)]
     hits = sum(all(truth[row] != first for row in rows) for first, rows in judged)

@@ -45,7 +45,7 @@ class KeyTally:
 
     @property
     def keys(self) -> Hashes:
-        """Of all rows."""
+        """The hashes of the keys of all rows, in the order in which they were written."""
         return np.concatenate([np.empty((0, 16), np.uint8), *self._found])
 
 

@@ -28,7 +28,7 @@ from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
-from kech.release.series.update import Arrivals, Update, certify, count_version, kinds_of, tables_of, write_version
+from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
@@ -266,7 +266,7 @@ def record(
     version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
     return msgspec.structs.replace(
         begun,
-        kinds=kinds_of(update, begun),
+        kinds=fix_kinds(update, begun),
         labels=update.label_columns(),
         versions=[*begun.versions, version],
         judged=[*begun.judged, *(admission.judged if not counts["waiting"] else ())],
@@ -298,7 +298,7 @@ def prepare(store: Store, book: Book | None, table: Table, request: Request, id:
 
 
 def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
-    """Of each row of the history: whether the last version has it."""
+    """For each row of the history whether the last version has it."""
     return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
 
 
@@ -309,7 +309,7 @@ def past_needed(book: Book | None, history: History) -> list[Version]:
 
 
 def no_history() -> History:
-    """Of a series that begins."""
+    """The history of a series that begins: nothing."""
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 

@@ -310,7 +310,7 @@ def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     }
 
 
-def kinds_of(update: Update, book: Book) -> dict[str, str]:
-    """How columns are read from now on: as they first told something."""
+def fix_kinds(update: Update, book: Book) -> dict[str, str]:
+    """The kind of each column for all later versions: that of the first version whose labels said something of it."""
     now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
     return now | book.kinds
