@@ -166,7 +166,7 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
 
 
 def tally_people(partition: Partition) -> list[Tally]:
-    """The same by people: how many different ones of each class hold each value; none where rows are people."""
+    """For each sensitive column how many different people of each class hold each value; none where rows are people."""
     points, sensitive = partition.points, partition.points.sensitive
     if sensitive is None or points.person is None:
         return []

@@ -252,7 +252,7 @@ class Points:
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def sufficient_memory(self, k: int | None = None) -> int:
-        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        """The --memory to advise: where axes are coarse for want of it, with more there are more points to hold."""
         if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
             return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0

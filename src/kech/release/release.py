@@ -27,9 +27,9 @@ from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, Not
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
-from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
     FORMATS,
@@ -167,7 +167,7 @@ class Release:
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
     def batches(self, *, for_csv: bool, tallies: Sequence[Tally] = (), listed: bool = False) -> Any:
-        """The released rows as a stream, in an order nobody can know; tallies hear the values behind the labels.
+        """The released rows as a stream, in an order nobody can know; tallies count the values behind the labels.
 
         Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
         """
@@ -181,7 +181,7 @@ class Release:
         stream = stream if listed and not any(isinstance(tally, ValueTally) for tally in tallies) else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
-            stream = tally.watch(stream)
+            stream = tally.take_columns(stream)
         return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
@@ -340,10 +340,10 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
-            "identifying": [name for name in as_they_are if points_at_rows(self.published_table, name)],
-            "identifying_together": find_joint_pointers(self.published_table, as_they_are),
+            "identifying": [name for name in as_they_are if is_identifying(self.published_table, name)],
+            "identifying_together": find_identifying_together(self.published_table, as_they_are),
             "rare_texts": [
-                axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+                axis["column"] for axis in self.axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
             ],
             "repeated_people": [repeat.says for repeat in self.table.repeats],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],

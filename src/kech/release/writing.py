@@ -327,12 +327,12 @@ def parquet_writer(file: Any, schema: Any) -> Any:
 
 
 class Tally(Protocol):
-    """Hears the values of some columns while rows pass by."""
+    """Counts the values of some columns, which are not published, while rows are written."""
 
     columns: list[str]
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without these columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take these columns, the last ones of the stream, and count them; gives the stream without them."""
 
 
 class PeopleTally:
@@ -346,8 +346,8 @@ class PeopleTally:
         self.columns = list(columns)  # the person columns
         self.pairs: list[NDArray[np.int64]] = []  # of each batch: every class with each of its people, as numbers
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without the person columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the person columns, the last ones of the stream, and count them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
         return pa.RecordBatchReader.from_batches(schema, self._count(stream, schema))
 
@@ -430,8 +430,8 @@ class ValueTally:
         self.columns = list(columns)  # the quasi-identifiers
         self.counts: list[Counter[tuple[Cell, ...]]] = [Counter() for _ in self.columns]  # (*labels, value) -> rows
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without the original values, which are its last columns."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the original values, the last columns of the stream, and count them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
         return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))
 

@@ -210,7 +210,7 @@ class Engine:
         """Texts of categories in one spelling, which follows from each text alone."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: fold_spelling(text) for (text,) in records if isinstance(text, str)}
+            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
@@ -281,7 +281,7 @@ class Engine:
         return self.count_repeats(columns)[:2]
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
-        """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
+        """Distinct combinations of values, rows that have one, rows of the commonest; folded: 1.0 is 1, A is a."""
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
@@ -425,8 +425,9 @@ class Engine:
         return publish(coded, split, outputs, for_csv)
 
     def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Rows leave the backend as narrow as they can, and get their classes here.
+        """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
 
+        So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
         Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
@@ -537,10 +538,12 @@ class Engine:
         return cell
 
 
-def fold_spelling(text: str) -> str:
-    """A text in small letters, with one space between words and none around.
+def write_plainly(text: str) -> str:
+    """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
 
-    >>> fold_spelling(" Never  Married ")
+    It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
+
+    >>> write_plainly(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())

@@ -139,7 +139,7 @@ class Dialect:
         return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
 
     def rounded_text(self, cell: str, type: str, kind: str) -> str:
-        """The same, a number with six digits and its place, a moment as its day."""
+        """A cell as comparable text, less precise: a number with six digits and its place, a moment as its day."""
         text = self.comparable_text(cell, type, kind)
         if kind == "date":
             return f"substr({text}, 1, 10)"
