@@ -437,7 +437,7 @@ def cut_release(table: Table, request: Request) -> Release:
 
 def build_request_points(table: Table, request: Request) -> Points:
     """The points of a table as a request wants them cut."""
-    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
+    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True)
     histories = request.goal.protect_history
     return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
 
