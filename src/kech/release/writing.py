@@ -36,7 +36,7 @@ from kech.certificate.labels import (
     label_reader,
     split_interval,
 )
-from kech.errors import BadOption, BadTarget
+from kech.errors import BadOption, BadTarget, check_path
 from kech.points.people import scramble
 from kech.release.published import hash_cells, mix
 from kech.system.files import clear_refusals, draft_file, put_in_place
@@ -91,6 +91,17 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
         check_place(target, table)
         if any(target.resolve() == other.resolve() for other in others):
             raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
+    return target
+
+
+def check_query_file(path: str | PathLike[str], table: Table) -> Path:
+    """A name for a query: a .sql file that is no part of the source."""
+    check_path(path, "sql")
+    target = Path(path)
+    with clear_refusals(target):
+        if target.suffix.lower() != ".sql":
+            raise BadTarget(target, "the name of a query must end in .sql.")
+        check_place(target, table)
     return target
 
 
