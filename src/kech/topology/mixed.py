@@ -150,7 +150,8 @@ class MixedLattice:
         widths = Widths()
         for j in self.measured:
             self.points.axes[j].add_metric_to(widths)
-        widths.add_tree(np.zeros(classes), np.full(classes - 1, APART))
+        widths.add_tree(np.zeros(classes), np.ones(classes - 1))
+        widths.weigh(len(self.measured), APART)
         return widths
 
     def look(self, levels: Sequence[int], eps: float) -> MixedNode:
@@ -196,12 +197,12 @@ class MixedLattice:
             raise TooManyNodes(self.nodes, MOST_NODES)
         for k in ks:
             check_k(k)
-        found = np.empty((self.nodes, len(ks)))
+        radii = np.empty((self.nodes, len(ks)))
         for place, node in enumerate(product(*map(range, self.heights))):
             report("growing balls inside the classes of nodes", place / self.nodes)
             tree = self.tree(node)
-            found[place] = [tree.eps_of(k) for k in ks]
-        return found
+            radii[place] = [tree.eps_of(k) for k in ks]
+        return radii
 
     def minimal_pairs(self, k: int, starts: Floats | None = None) -> list[MixedNode]:
         """Pairs that reach k while no pair below them does, by node."""
@@ -290,7 +291,7 @@ def build_mixed_lattice(points: Points, metric_columns: Sequence[str], *, thread
     measured = tuple(j for j, axis in enumerate(points.axes) if axis.column in metric_columns)
     for j in measured:
         if not isinstance(points.axes[j], LineAxis):
-            reason = f"{points.axes[j].column!r} does not hold numbers or dates."
-            raise BadOption("--metric-columns", f"{reason} Leave it out: it has levels.")
+            reason = f"{points.axes[j].column!r} does not hold numbers or dates, or has a hierarchy."
+            raise BadOption("--metric-columns", f"{reason} Leave it out: then it has levels.")
     levels = tuple(column for j, column in enumerate(find_levels(points)) if j not in measured)
     return MixedLattice(points, measured, levels, threads)
