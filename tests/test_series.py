@@ -484,6 +484,7 @@ def test_a_hierarchy_may_gain_leaves_and_nodes(series, tmp_path):
     ("rows", "said"),
     [
         ([*NINE, (9, 50, "47651", 77)], "repeats in 2 rows"),
+        ([*NINE, NINE[8]], "repeats in 2 rows"),  # as it was published, twice
         ([*NINE[:8], (None, 50, "47651", 77)], "is missing in 1 row"),
     ],
 )

@@ -128,6 +128,7 @@ class ColumnFacts:
     type: str  # text, number, date or other
     rows: int
     nulls: int
+    blank: int  # rows with text of no letters
     distinct: int  # without NULL
     numbers: int  # rows that read as a finite number
     first_other: int | None  # first row that is neither NULL nor a finite number
@@ -153,6 +154,7 @@ class Alike(NamedTuple):
     """Distinct values of a column of which the same is true."""
 
     missing: bool
+    blank: bool  # text of no letters
     finite: bool
     odd: bool  # NaN or an infinity
     padded: bool | None
@@ -289,8 +291,17 @@ class Engine:
         return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
     def read_texts(self, columns: Sequence[int]) -> Any:
-        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named."""
-        return self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named.
+
+        Where the backend holds words, a column is a dictionary of them.
+        """
+        rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        for place, column in enumerate(columns, 1):
+            if self.layout.columns[column].in_words:
+                words = self.backend.read(sql.all_words(column), "reading the table").column(0).combine_chunks()
+                coded = pa.DictionaryArray.from_arrays(rows.column(place).combine_chunks(), words)
+                rows = rows.set_column(place, rows.field(place).name, coded)
+        return rows
 
     def _count(self, column: int) -> None:
         if column not in self._counted:
@@ -563,6 +574,7 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
         kind,
         rows=sum(one.rows for one in groups),
         nulls=sum(one.rows for one in groups if one.missing),
+        blank=sum(one.rows for one in groups if one.blank),
         distinct=sum(one.distinct for one in present),
         numbers=sum(one.rows for one in groups if one.finite),
         first_other=first(one for one in present if not one.finite),

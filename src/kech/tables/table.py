@@ -111,7 +111,7 @@ class Table:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self.facts(self.loaded[0]).rows
+        return self.facts((*self.quasi_identifiers, *self.loaded)[0]).rows
 
     @property
     def allowed_bytes(self) -> int:
@@ -183,7 +183,7 @@ class Table:
 
     def facts(self, column: str) -> ColumnFacts:
         """What the engine knows about a column; columns with the roles that always matter are looked up together."""
-        beside = (*self.quasi_identifiers, *self.sensitive)
+        beside = (*self.quasi_identifiers, *self.sensitive, *self.keep)
         return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
 
     def head(self, rows: int = 10) -> list[list[str | None]]:

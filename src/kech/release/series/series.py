@@ -98,7 +98,8 @@ class Series:
         book = self.book
         history = self.store.read_history(book)
         alive = np.stack([history.alive(version.number) for version in book.versions])
-        each = zip(history.cohorts.labels, history.cohorts.size.tolist(), alive.T, strict=True)
+        labels = zip(*history.cohorts.labels.to_pydict().values(), strict=True)
+        each = zip(labels, history.cohorts.size.tolist(), alive.T, strict=True)
         return [Life(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
 
     def to_json(self) -> dict[str, Any]:
