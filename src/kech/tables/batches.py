@@ -321,7 +321,7 @@ class Numbering:
         return narrowest_type(self.words[column])
 
     def list_words(self, column: int) -> Any:
-        """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
+        """All texts of a column with their numbers; NULL is the first.  The texts of a column that was given up are freed."""
         words = self.given_up.pop(column, None) or self.words[column]
         ends, letters = words.texts()
         texts = pa.Array.from_buffers(
