@@ -70,7 +70,7 @@ def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: 
 def build_space(points: Points) -> Space:
     """The points as places in a space where all axes are equally long; where floats cannot tell two apart, one of them.
 
-    Where axes have whole lengths, places are whole too, in a cube whose side is a common multiple of these lengths.
+    Where lengths of axes are whole, places are counted in units of a cube whose side is a common multiple of them.
     """
     lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
     lengths = np.array([axis.length for axis in lines])
