@@ -88,8 +88,10 @@ def fold_people(texts: Sequence[str]) -> Sequence[str]:
 def encode_spellings(
     values: Sequence[str], read: Callable[[Sequence[str]], Iterable[str]] | None = None
 ) -> NDArray[np.int32]:
-    """The code of each text: that of the first one that says the same, 0 for what says nothing."""
+    """The code of each of some distinct texts: that of the first one that says the same, 0 for what says nothing."""
     code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
+    if texts is values:  # plain numbers, of which each says something else
+        return np.arange(1, len(values) + 1, dtype=np.int32)
     return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
 
 

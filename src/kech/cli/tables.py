@@ -137,6 +137,7 @@ def release(
     folder: Annotated[Path | None, Parameter(group=FILES)] = None,
     series: Annotated[Path | None, Parameter(group=FILES)] = None,
     mapping: Annotated[Path | None, Parameter(group=FILES)] = None,
+    as_sql: Annotated[Path | None, Parameter(group=FILES)] = None,
     earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
     allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
     no_ledger: Annotated[bool, Parameter(negative="", group=FILES)] = False,
@@ -165,6 +166,9 @@ def release(
         later ones need no options but their table, output and hierarchies.
     mapping: Path
         Also write the values behind the labels of each class into this .json file. PRIVATE: it undoes the release.
+    as_sql: Path
+        With --cut domain, also write a query that makes the same rows from the original into this .sql file. It says
+        PRIVATE where it lists values behind labels.
     earlier: list[str]
         Earlier releases of the same table. kech refuses a new release that is not coarser. With --series also files of
         the series that were moved; it remembers their new place.
@@ -177,7 +181,7 @@ def release(
     """
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     if series is not None:
-        for option, value in {"--folder": folder, "--mapping": mapping, "--bound": bound}.items():
+        for option, value in {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound}.items():
             if value:
                 raise BadOption(option, "a release of a series does not take it. Omit it.")
         publish_in_series(series, table, options, output, certificate, past)
@@ -186,8 +190,8 @@ def release(
         if options.typed[name] is not None:
             raise BadOption(FIELDS[name].option, "only a series uses it. Add --series FOLDER, or omit it.")
     request = options.request()
-    if folder is not None and (certificate is not None or mapping is not None):
-        raise BadOption("--folder", "the folder already holds the certificate. Omit --certificate and --mapping.")
+    if folder is not None and any(path is not None for path in (certificate, mapping, as_sql)):
+        raise BadOption("--folder", "the folder holds the certificate. Omit --certificate, --mapping and --as-sql.")
     with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
@@ -199,8 +203,8 @@ def release(
             if folder is not None:
                 result = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
-                written = new_release.write(output, certificate, mapping=mapping, **past)
-                result = new_release.summarize(output, written, certificate, mapping)
+                written = new_release.write(output, certificate, mapping=mapping, sql=as_sql, **past)
+                result = new_release.summarize(output, written, certificate, mapping, as_sql)
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")

@@ -178,7 +178,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns whose distinct values lie in the backend
-        self._loaded: dict[int, tuple[Mapping1D, int]] = {}  # of each column whose codes lie in the backend: its stride
+        self._loaded: dict[int, Mapping1D] = {}  # of each column whose codes lie in the backend
         self._grouped: Sequence[Mapping1D] = ()  # whose points do
         self._weights = np.zeros(0, np.int64)  # rows of these points
 
@@ -327,6 +327,12 @@ class Engine:
         self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
+    def count_codes(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples in any order, and their rows; no point is kept, which takes half the time."""
+        coded = self._code(mappings)
+        table = self.backend.read(coded.points(numbered=False), "counting values")
+        return coded.packing.unpack(table), as_array(table, "n", np.int64)
+
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
         coded = self._code(mappings)
@@ -382,25 +388,24 @@ class Engine:
         return self._code(mappings)
 
     def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
-        """The rows with their codes, which lie in the backend: tables with the part of each value in a number."""
+        """The rows with their codes, which lie in the backend: tables with the code of each value."""
         packing = Packing(mappings)
-        for mapping, stride in zip(mappings, packing.strides, strict=True):
-            loaded, factor = self._loaded.get(mapping.column, (None, 0))
-            if loaded is not mapping or factor != stride:
-                self._load(mapping, stride)
+        for mapping in mappings:
+            if self._loaded.get(mapping.column) is not mapping:
+                self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
         return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
 
-    def _load(self, mapping: Mapping1D, stride: int) -> None:
+    def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
         if not self.layout.columns[column].in_words:
             self._count(column)
         self._loaded.pop(column, None)
-        parts = pa.array(mapping.codes.astype(np.int64) * stride)
-        self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
-        self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
+        codes = pa.array(mapping.codes.astype(np.int64))
+        self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "code": codes}), "loading codes")
+        self._make(f"m{column}", sql.codes_of_values(self.layout, mapping), "loading codes")
         self.backend.broadcast_small(self.layout.name(f"m{column}"), len(mapping.values))
-        self._loaded[column] = mapping, stride
+        self._loaded[column] = mapping
 
     # -- a release -----------------------------------------------------------------------------------------------
 
@@ -433,7 +438,9 @@ class Engine:
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
         source_of = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
         cells = {
-            f"o{i}": f"kept.{self.layout.key(source)}" if i in lists else self._publish_cell(outputs[i], for_csv)
+            f"o{i}": f"kept.{self.layout.key(source)}"
+            if i in lists or (outputs[i].private and sql.is_whole(self.layout.columns[source]))
+            else self._publish_cell(outputs[i], for_csv)
             for i, source in source_of.items()
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
