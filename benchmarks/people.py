@@ -125,7 +125,9 @@ def draw_goals(tables: list[dict[str, Any]]) -> str:
     wanted = list(product(ROWS, EACH, KINDS, [10]))
     lacking = [name for name in wanted if name not in set(map(name_table, tables))]
     missing = "; ".join(f"{kind}, {each} rows each, {rows:,} rows" for rows, each, kind, _ in lacking)
-    return f"""Measured: {len(wanted) - len(lacking)} of the {len(wanted)} tables of a whole run. Not run: {missing or "none"}.
+    return f"""Measured: {len(wanted) - len(lacking)} of the {len(wanted)} tables of a whole run.
+Not run: {missing or "none"}.
+
 Goals: at most {MOST_CPU:g} times the CPU of a release by rows, which {quick} of {len(done)} tables meet,
 and at most {MOST_LOSS:g} times the loss of one row each, which {close} of {len(done)} meet.
 
