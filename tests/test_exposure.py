@@ -253,11 +253,12 @@ def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_pr
     found = run("release", *words, "-o", safe, "--json").json
     alike = pd.read_csv(safe).groupby(["age", "sex"])["stroke"].transform("nunique") == 1
     assert 0 < found["given_away"]["stroke"] == alike.mean() < 1
-    said = f"{100 * alike.mean():.3g}\u00a0% of the rows in this file have their stroke value given away"
+    said = f"{100 * alike.mean():.3g}\u00a0% of the published rows have their stroke value given away"
     shown = run("release", *words, "-o", safe).out
-    assert said in shown and f"--l 2 mends it: the loss becomes about {found['loss_with_l_2']:.4f}" in shown
+    assert said in shown and f"--l 2 mends it: the loss becomes about {found['loss_with_l_2']:.4f} or less" in shown
+    assert said in run("preview", *words[:-1]).out
     assert said in run("verify", safe).out
     assert said in kech.make_report(safe).html
     mended = run("release", *words, "-o", better, "--l", 2, "--json").json
-    assert "given_away" not in mended and mended["loss"] == pytest.approx(found["loss_with_l_2"])
+    assert not mended["given_away"] and found["loss"] < mended["loss"] <= found["loss_with_l_2"] + 1e-12
     assert "given away" not in run("verify", better).out

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 class Widths:
     def __init__(self) -> None: ...
     def loosen(self, axis: int, left: NDArray[np.float64], right: NDArray[np.float64], narrow: float, /) -> None: ...
+    def weigh(self, axis: int, weight: float) -> None: ...
     def abridge(self, printed: NDArray[np.float64], /) -> None: ...
     def add_line(
         self, left: NDArray[np.float64], right: NDArray[np.float64], length: float, cap: float, null: int
@@ -43,13 +44,13 @@ class Lattice:
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
     def classes(self, node: list[int]) -> NDArray[np.int64]: ...
 
-class Urns:
+class ShareDraw:
     def __init__(self, starts: NDArray[np.int64], rows: NDArray[np.int64]) -> None: ...
-    def draw(self, point: NDArray[np.int64], chance: NDArray[np.uint64]) -> NDArray[np.int64]: ...
+    def draw(self, point: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArray[np.int64]: ...
 
-class Deck:
-    def __init__(self, cards: int) -> None: ...
-    def draw(self, chance: NDArray[np.uint64]) -> NDArray[np.uint32]: ...
+class RowShuffle:
+    def __init__(self, rows: int) -> None: ...
+    def draw(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]: ...
 
 class Search:
     def __init__(
@@ -58,7 +59,7 @@ class Search:
         widths: Widths,
         levels: list[NDArray[np.int32]],
         k: int,
-        part: bool,
+        split_points: bool,
         point: NDArray[np.int64],
         group: NDArray[np.int64],
         rows: NDArray[np.int64],
@@ -105,7 +106,7 @@ def grow_points(
     order: NDArray[np.int64],
     widths: Widths,
     k: int,
-    part: bool,
+    split_points: bool,
     stretch: int,
     seed: int,
     threads: int,
@@ -134,7 +135,7 @@ def cut_order(
     order: NDArray[np.int64],
     widths: Widths,
     ks: list[int],
-    part: bool,
+    split_points: bool,
     threads: int,
     person: NDArray[np.int32] | None = None,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...

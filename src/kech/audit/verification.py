@@ -22,19 +22,17 @@ from kech.certificate import (
     read_claims,
 )
 from kech.certificate.check import has_order, read_values
-from kech.errors import BadOption, ClaimBroken, KechError
-from kech.points.partition import mean_loss
+from kech.errors import BadOption, ClaimBroken, check_path
 from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
     Published,
     dialect_of,
-    find_joint_pointers,
-    find_pointers,
+    find_identifying,
+    find_identifying_together,
     find_repeats,
     read_published,
 )
-from kech.release.release import Release, make_release
 from kech.request import Goal, Request
 from kech.system.files import private_folder
 from kech.tables.repeats import describe_counts
@@ -42,7 +40,6 @@ from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
 
 Figures = dict[str, Any]
-MOST_PRICED = 100_000  # rows of a table that is cut once more to name a price
 
 
 def verify_release(
@@ -67,6 +64,7 @@ def verify_release(
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
     `person` columns, people are recounted: exactly where the release can be made again from it, as bounds otherwise.
     """
+    check_path(path)
     request = (request or Request()).override(**fields)
     quasi_identifiers, sensitive = request.columns.quasi_identifiers or None, request.columns.sensitive
     orders = {name: choice.order for name, choice in request.axes.items() if choice.order and name in sensitive}
@@ -133,7 +131,10 @@ def check_figures(
     goal: Goal,
     orders: Mapping[str, Sequence[str]] | None,
 ) -> Figures:
-    """Figures of a file that keeps its certificate, and the goals that are wanted."""
+    """Figures of a file; ClaimBroken where it does not keep its certificate, or the goals that are asked here.
+
+    Where columns are named, no certificate is looked at; otherwise it tells the columns and how they are read.
+    """
     figures: Figures = {}
     certified: Figures = {}
     known: Figures = {"values": read_orders(orders)}
@@ -191,34 +192,16 @@ def find_roles(
 
 def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     """What a file gives away beside its classes, without values and without counts of few rows."""
-    alone = find_pointers(path, roles)
+    alone = find_identifying(path, roles)
     columns = [roles[name] for name in ("labels", "sensitive", "kept")]
     exposure = measure_exposure(path, *columns, values=roles["values"], **dialect_of(roles))
-    together = find_joint_pointers(path, roles, alone)
+    together = find_identifying_together(path, roles, alone)
     repeated = [] if "stated" in roles else [warn_reader(*each) for each in find_repeats(path, roles).items()]
     return hide_few(exposure, k) | {
         "identifying": alone,
         "identifying_together": together,
         "repeated_people": repeated,
     }
-
-
-def weigh_shared_values(release: Release, path: AnyPath, certificate: AnyPath | None = None) -> Figures:
-    """The share of the rows whose sensitive values are given away, and the loss of a quick search that mends it."""
-    roles = find_roles(path, certificate, None, (), None)
-    dialect = dialect_of(roles)
-    exposure = measure_exposure(path, roles["labels"], roles["sensitive"], [], values=roles["values"], **dialect)
-    rows = roles["claims"]["rows"]
-    away = {name: each["rows"] / rows for name, each in exposure["one_value"].items() if each["rows"]}
-    return {"given_away": away, "loss_with_l_2": price_diversity(release) if away and rows <= MOST_PRICED else None}
-
-
-def price_diversity(release: Release) -> float | None:
-    """What a release with two values in every class would lose, searched quickly; None where there is none."""
-    try:
-        return mean_loss(make_release(release.table, release.request, l=2, effort="quick", preview=True).partition)
-    except KechError:
-        return None
 
 
 def warn_reader(column: str, counts: tuple[int, int, int]) -> str:
@@ -253,7 +236,7 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
     if isinstance(population, int):
         raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
     if not release.rows:
-        raise BadOption(str(release.path), "it has no rows, so nobody is in it.")
+        raise BadOption(str(release.path), "it has no rows, so nobody is in it. Name another file.")
     if not isinstance(population, Table):
         with read_table(population) as table:
             return measure_presence(release, table)

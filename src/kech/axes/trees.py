@@ -73,7 +73,7 @@ class TreeAxis(TextAxis):
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """All leaves under the label; `*` also stands for NULL."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
@@ -82,7 +82,7 @@ class TreeAxis(TextAxis):
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         under = np.where(inside, self.sizes[self.tree.read_level(*leaves), leaves[0]], 1)
@@ -90,7 +90,7 @@ class TreeAxis(TextAxis):
         return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """The same with every leaf counted that occurs, or is in a tree that was given."""
+        """The widths at k = 1: every leaf counts that occurs, or is in a tree that was given."""
         return self.at(1).widths(lo, hi)
 
     def label(self, lo: int, hi: int) -> str:
@@ -102,7 +102,7 @@ class TreeAxis(TextAxis):
         add_nodes(self, widths)
 
     def add_metric_to(self, widths: Widths) -> None:
-        """The same with every leaf counted."""
+        """Leaves and gaps at k = 1, where every leaf counts."""
         self.at(1).add_to(widths)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ several rows, a point is told apart by its person too (people.py).  Where sensit
 consists of grains: its rows told apart by their sensitive values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from math import prod
@@ -44,11 +44,11 @@ from kech.points.people import (
     count_people,
     count_representatives,
     draw_numbers,
+    draw_person_numbers,
     encode_people,
-    name_persons,
     order_pairs,
 )
-from kech.request import FIELDS, AxisChoice, Labels
+from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
 from kech.system.memory import (
     BASE_BYTES,
@@ -56,7 +56,7 @@ from kech.system.memory import (
     GRAIN_BYTES,
     SAMPLE_ROW_BYTES,
     counting_bytes,
-    holding_bytes,
+    further_partitions_bytes,
     point_bytes,
     working_bytes,
 )
@@ -99,7 +99,7 @@ class PointLimit:
 
     def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
-        other_bytes = holding_bytes(1, [1] * len(self.further_ks))
+        other_bytes = further_partitions_bytes(1, [1] * len(self.further_ks))
         return ENGINE_POINT_BYTES + (other_bytes if table.is_limited else 0)
 
 
@@ -109,11 +109,12 @@ class Origin:
 
     table: Table
     labels: Labels
-    steps: bool
+    by_level: bool
     with_sensitive: bool
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
     histories: bool = False  # everybody has a number, also people with one row
+    weights: Mapping[str, float] = field(default_factory=dict)  # how much columns count in the loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +246,9 @@ class Points:
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        other_bytes = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.further_ks])
+        other_bytes = further_partitions_bytes(
+            points, [min(points, self.most_classes(other)) for other in self.further_ks]
+        )
         own_bytes = points * point_bytes(len(self.axes))
         return working_bytes(own_bytes, grains, classes, self.distinct_values) + other_bytes
 
@@ -260,14 +263,14 @@ class Points:
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def sufficient_memory(self, k: int | None = None) -> int:
-        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        """The --memory to advise: where axes are coarse for want of it, with more there are more points to hold."""
         if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
             return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0
         classes = self.rows // max(k, 1) if k is not None else 0
         rest = working_bytes(0, grains, classes, self.distinct_values)
-        rest += holding_bytes(0, [self.rows // other for other in self.further_ks])
-        each = point_bytes(len(self.axes)) + holding_bytes(1, [0] * len(self.further_ks))
+        rest += further_partitions_bytes(0, [self.rows // other for other in self.further_ks])
+        each = point_bytes(len(self.axes)) + further_partitions_bytes(1, [0] * len(self.further_ks))
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
@@ -309,7 +312,17 @@ class Points:
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        for j, weight in enumerate(self.column_weights.tolist()):
+            if weight != 1:
+                widths.weigh(j, weight)
         return widths
+
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """How much each column counts in the loss: 1 on average, so that the loss of everything is 1."""
+        chosen = self.origin.weights if self.origin else {}
+        weights = np.array([chosen.get(axis.column, 1.0) for axis in self.axes])
+        return np.asarray(weights * len(weights) / weights.sum())
 
     def metric(self) -> Widths:
         """The axes as eps is measured on them: two values of a set are at distance 1."""
@@ -337,12 +350,13 @@ def build_points(
     table: Table,
     *,
     labels: Labels = Labels(),  # noqa: B008
-    steps: bool = False,
+    by_level: bool = False,
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
 
     Where there would be too many points, axes become coarser until there are not; equal steps are refused.
     With `histories` every point is of one person, who has a number.
@@ -350,27 +364,40 @@ def build_points(
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     most, people = point_limit.limit(table), encode_people(table, histories=histories)
-    coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
+    coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories)
+    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
+    if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
+        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
-    if not point_limit.step and (steps or not exceeds_limit(table, axes, sample, most)):
+    if not point_limit.step and (by_level or not exceeds_limit(table, axes, sample, most)):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
-            if steps:
+            if by_level:
                 raise
     step = point_limit.step or find_step(axes, sample(), table.rows, most, point_limit.k, rounding=point_limit.rounding)
     return group_coarsened(origin, axes, mappings, step, most)
 
 
 def build_points_to_cut(
-    table: Table, labels: Labels, *, steps: bool, point_limit: PointLimit, histories: bool = False
+    table: Table,
+    labels: Labels,
+    cut: Cut,
+    *,
+    point_limit: PointLimit,
+    histories: bool = False,
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
     points = build_points(
-        table, labels=labels, steps=steps, with_sensitive=True, point_limit=point_limit, histories=histories
+        table,
+        labels=labels,
+        by_level=cut.by_level,
+        with_sensitive=True,
+        point_limit=point_limit,
+        histories=histories,
+        weights=cut.weights,
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
@@ -443,10 +470,11 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
     points = build_points(
         rest,
         labels=origin.labels,
-        steps=origin.steps,
+        by_level=origin.by_level,
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
+        weights=origin.weights,
     )
     grains = points.grains and replace(points.grains, left_out=left_out)
     return replace(points, grains=grains, left_out=left_out)
@@ -468,7 +496,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     parts = np.hsplit(grouped_codes, [len(axes), len(axes) + len(origin.people)])
     codes, who, values = (np.ascontiguousarray(part) for part in parts)
     key = table.secret.derive("people") if origin.people else b""
-    person = name_persons(who, rows, key, histories=origin.histories) if origin.people else None
+    person = draw_person_numbers(who, rows, key, histories=origin.histories) if origin.people else None
     first, point = number_points(codes, person)
     if len(first) > most:
         raise TooManyPoints(len(first), most)
@@ -538,7 +566,7 @@ def check_sensitive(table: Table) -> None:
 
 
 def build_axis(
-    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, steps: bool = False
+    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, by_level: bool = False
 ) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes.
 
@@ -553,7 +581,7 @@ def build_axis(
     if people:
         holders, counts, nulls = count_representatives(table, people, column, kind, values)
     grid, protect = labels.for_axis(choice)
-    grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
+    grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)
         axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")
@@ -595,7 +623,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         tree = read_hierarchy(hierarchy, column=column)
         return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
     if choice.kind == "ordered":
-        check_known(column, values, set(choice.order))
+        check_in_order(column, values, set(choice.order))
         holders_of = dict(zip(values, holders.tolist(), strict=True))
         rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
         return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, widens=widens, rows=rows)
@@ -629,24 +657,24 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
     kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
     read = "text" if kind == "ordered" else kind
     values, _ = table.values(column, read)
-    ranks = rank_values(column, values, choice.order) if kind == "ordered" else range(len(values))
-    codes = np.array(ranks, np.int32) + np.int32(1)
     if kind == "text":
         codes = encode_spellings(values)
     elif kind == "ordered":
-        codes[[i for i, value in enumerate(values) if value == ""]] = 0
+        codes = encode_by_order(column, values, choice.order)
+    else:
+        codes = np.arange(1, len(values) + 1, dtype=np.int32)
     return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
 
 
-def rank_values(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
-    """The place of each value in the order somebody gave; empty text has none."""
-    rank = {text: i for i, text in enumerate(order)}
-    check_known(column, values, {*order, ""})
-    return [rank.get(value, 0) for value in values]
+def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:
+    """The code of each value: its place in the order that somebody gave, from 1 on; 0 for empty text."""
+    check_in_order(column, values, {*order, ""})
+    place = {text: i for i, text in enumerate(order, 1)} | {"": 0}
+    return np.array([place[value] for value in values], np.int32)
 
 
-def check_known(column: str, values: Sequence[str], order: set[str]) -> None:
-    """An order that somebody gave holds every value of its column."""
+def check_in_order(column: str, values: Sequence[str], order: set[str]) -> None:
+    """Refuse an order that somebody gave and that lacks a value of its column."""
     if unknown := len(set(values) - order):
         reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
         raise BadHierarchy(f"order of {column}", None, reason)

@@ -11,6 +11,7 @@ from kech.cuts.history import find_share, say_count
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
 SPACE = "\u00a0"
+WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
 
 
 class Described(Protocol):
@@ -31,11 +32,12 @@ def consequences(
     parameters: Mapping[str, Any],
     left_out: float,
     *,
+    shared: Mapping[str, Any],
     of_people: bool = False,
 ) -> Iterator[str]:
     """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold.
 
-    k counts rows, or `of_people` different people.
+    k counts rows, or `of_people` different people.  `shared` is what classes give away.
     """
     classes = f"{figures['classes']:,} class{'es' * (figures['classes'] != 1)}"
     average = f"{format_short(figures['average_class'])} rows each on average"
@@ -50,18 +52,45 @@ def consequences(
     yield from map(column_words, columns)
     yield f"{percent(left_out)} of the rows are left out." if left_out else "No row is left out."
     if figures["l"] == 1:
-        yield "In some class all rows share one sensitive value: who knows the class learns it. Ask for l = 2 or more."
+        yield from shared_words(shared, figures["loss"])
     elif figures["l"]:
         yield f"Every class has at least {figures['l']:,} values of each sensitive column."
     if goals := list(goal_words(parameters)):
         yield f"As asked, every class keeps {', '.join(goals)}."
 
 
+def shared_words(shared: Mapping[str, Any], loss: float) -> Iterator[str]:
+    """Which rows have a sensitive value that their class gives away, and what mends it."""
+    for column, share in shared["given_away"].items():
+        yield given_away_words(column, share)
+    if shared["given_away"]:
+        yield diversity_words(shared["loss_with_l_2"], loss)
+
+
 def given_away_words(column: str, share: float) -> str:
     """How many rows give a sensitive value away."""
-    return (
-        f"{percent(share)} of the rows in this file have their {column} value given away: their whole class shares it."
-    )
+    return f"{percent(share)} of the published rows have their {column} value given away: their whole class shares it."
+
+
+def diversity_words(loss: float | None, now: float) -> str:
+    """What two values in every class would cost."""
+    if loss is None:
+        return "kech preview with --l 2 tells whether that mends it, and what it costs."
+    return f"--l 2 mends it: the loss becomes about {loss:.4f} or less, instead of {now:.4f}."
+
+
+def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Which quasi-identifiers to drop: the dearest for the others, and those that follow from another one."""
+    dearest = [cost for cost in costs[:1] if cost["others"] - cost["others_without"] >= WORTH_SAYING]
+    for cost in dearest:
+        saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
+        yield (
+            f"{quote(cost['column'])} costs the other columns most: without it they would lose about {saved} less. "
+            "If nobody needs it, do not publish it."
+        )
+    for cost in costs:
+        if cost["follows"]:
+            yield f"{quote(cost['column'])} follows from {quote(cost['follows'])}, nearly always. Publish one of them."
 
 
 def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:

@@ -23,16 +23,13 @@ PROTECTIONS = ("full", "ends", "none")
 L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
+LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
-MIDPOINT = (
-    "kech writes no midpoints. A midpoint looks like a measured value and does not say how wide its class is. "
-    "Publish both ends with --labels columns, and compute the middle yourself."
-)
 ROUNDING = 1e-9  # figures that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class CutRules:
     """One way to part rows into classes."""
 
     purpose: str
@@ -43,24 +40,24 @@ class Style:
     keeps_histories: bool = False  # it can keep all rows of a person together
 
 
-STYLES = {
-    "local": Style(
+CUTS = {
+    "local": CutRules(
         "lowest loss",
         "every class is blurred for itself, as its own rows need",
         is_searched=True,
         keeps_histories=True,
     ),
-    "minimal": Style(
+    "minimal": CutRules(
         "smallest eps, then lowest loss",
         "the widest class is kept as narrow as the search could make it",
         is_searched=True,
     ),
-    "domain": Style(
+    "domain": CutRules(
         "one level for all rows of a column",
         "all rows of a column are blurred to the same level",
         by_level=True,
     ),
-    "regime": Style(
+    "regime": CutRules(
         "one eps, classes are connected components",
         "classes are the connected components at one radius",
         by_components=True,
@@ -68,10 +65,17 @@ STYLES = {
 }
 
 
-def spell_styles() -> str:
-    """Every style with its purpose, as a sentence lists them."""
-    *first, last = (f"{name} ({style.purpose})" for name, style in STYLES.items())
+def list_cuts() -> str:
+    """Every cut with its purpose, as a sentence lists them."""
+    *first, last = (f"{name} ({rules.purpose})" for name, rules in CUTS.items())
     return f"{', '.join(first)} or {last}"
+
+
+YES_OR_NO: dict[str, Any] = {  # of every field that is a switch
+    "example": "true",
+    "accepts": lambda value: isinstance(value, bool),
+    "reason": "write true or false.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,22 @@ class Field:
         raise BadOption(self.option, self.reason or listed) from None
 
 
-class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+class PartType(msgspec.StructMeta):
+    """The type of all parts, which refuses fields that a part does not have."""
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a class is what it makes
+        """Make a part."""
+        for name in fields:
+            if name not in cls.__struct_fields__:
+                cls.refuse_unknown(name)
+        return super().__call__(*values, **fields)
+
+    def refuse_unknown(cls, name: str) -> None:  # noqa: N805
+        """Refuse a field that is none of this part."""
+        check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
+
+
+class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """A part of a request, a section of its file; values are checked when it is made."""
 
     def __post_init__(self) -> None:
@@ -183,9 +202,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -193,9 +210,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Read a CSV file whose columns share a name: the second age becomes age_2.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -230,9 +245,7 @@ class Columns(Part, frozen=True):
         bool,
         Field(
             "Every row is another person, even where an identifier repeats.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             drops=("person",),
         ),
     ] = False
@@ -358,9 +371,7 @@ class Goal(Part, frozen=True):
         Field(
             "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
             "random person_number links them in the release.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             public=True,
         ),
     ] = False
@@ -417,9 +428,9 @@ class Cut(Part, frozen=True):
     cut: Annotated[
         str,
         Field(
-            f"How rows are divided into classes: {spell_styles()}.",
+            f"How rows are divided into classes: {list_cuts()}.",
             "domain",
-            choices=tuple(STYLES),
+            choices=tuple(CUTS),
             public=True,
         ),
     ] = "local"
@@ -457,6 +468,16 @@ class Cut(Part, frozen=True):
             percent=True,
         ),
     ] = 0.0
+    weights: Annotated[
+        dict[str, float] | None,
+        Field(
+            "How much columns count in the loss, 1 where nothing is said: --weights age=3 keeps age more precise.",
+            "age=3",
+            accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
+            reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            public=True,
+        ),
+    ] = None
     effort: Annotated[
         str | float | None,
         Field(
@@ -480,12 +501,12 @@ class Cut(Part, frozen=True):
     @property
     def is_searched(self) -> bool:
         """Whether a search makes the classes."""
-        return STYLES[self.cut].is_searched
+        return CUTS[self.cut].is_searched
 
     @property
     def by_level(self) -> bool:
         """Whether every column is printed at one level."""
-        return STYLES[self.cut].by_level
+        return CUTS[self.cut].by_level
 
 
 class Labels(Part, frozen=True):
@@ -513,9 +534,10 @@ class Labels(Part, frozen=True):
     labels: Annotated[
         str,
         Field(
-            "How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).",
-            "dash",
-            choices=("brackets", "dash", "columns"),
+            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "age_high) or midpoint (age_mid, age_half_width).",
+            "columns",
+            choices=("brackets", "dash", "columns", "midpoint"),
         ),
     ] = "brackets"
     key_file: Annotated[
@@ -529,8 +551,6 @@ class Labels(Part, frozen=True):
 
     def __post_init__(self) -> None:
         set_fields(self, grid=check_grid(self.grid))
-        if self.labels == "midpoint":
-            raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
             raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")
@@ -661,7 +681,7 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
 
 
 def set_fields(part: Part, **values: Any) -> None:
-    """Put values of a new part into their usual form."""
+    """Overwrite fields of a part while it is made; afterwards it is frozen."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)
 
@@ -690,3 +710,6 @@ def check_grid(grid: Any) -> str | float:
     if not 0 < step < inf:
         raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
+
+
+NO_CHOICE = AxisChoice()  # for a column of which nothing is said

@@ -83,8 +83,8 @@ class Backend(Protocol):
     def put(self, name: str, table: Any, doing: str) -> None:
         """An Arrow table under a name, for the next query, in place of the one before."""
 
-    def spread(self, name: str, rows: int) -> None:
-        """A table has so many rows; one that is small may be held by every worker."""
+    def broadcast_small(self, name: str, rows: int) -> None:
+        """Give every worker a copy of a table of so many rows, if that is few; engines without workers do nothing."""
 
     def overwrite(self, column: int, value: str, where: str) -> None:
         """Give a column of the loaded rows another value where a condition holds."""
@@ -128,6 +128,7 @@ class ColumnFacts:
     type: str  # text, number, date or other
     rows: int
     nulls: int
+    blank: int  # rows with text of no letters
     distinct: int  # without NULL
     numbers: int  # rows that read as a finite number
     first_other: int | None  # first row that is neither NULL nor a finite number
@@ -153,6 +154,7 @@ class Alike(NamedTuple):
     """Distinct values of a column of which the same is true."""
 
     missing: bool
+    blank: bool  # text of no letters
     finite: bool
     odd: bool  # NaN or an infinity
     padded: bool | None
@@ -208,7 +210,7 @@ class Engine:
         """Texts of categories in one spelling, which follows from each text alone."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: fold_spelling(text) for (text,) in records if isinstance(text, str)}
+            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
@@ -279,7 +281,7 @@ class Engine:
         return self.count_repeats(columns)[:2]
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
-        """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
+        """Distinct combinations of values, rows that have one, rows of the commonest; folded: 1.0 is 1, A is a."""
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
@@ -289,8 +291,17 @@ class Engine:
         return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
     def read_texts(self, columns: Sequence[int]) -> Any:
-        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named."""
-        return self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named.
+
+        Where the backend holds words, a column is a dictionary of them.
+        """
+        rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        for place, column in enumerate(columns, 1):
+            if self.layout.columns[column].in_words:
+                words = self.backend.read(sql.all_words(column), "reading the table").column(0).combine_chunks()
+                coded = pa.DictionaryArray.from_arrays(rows.column(place).combine_chunks(), words)
+                rows = rows.set_column(place, rows.field(place).name, coded)
+        return rows
 
     def _count(self, column: int) -> None:
         if column not in self._counted:
@@ -313,7 +324,7 @@ class Engine:
         keys = ", ".join(coded.packing.names)
         table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
-        self.backend.spread(points, len(self._weights))
+        self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
     def count_codes(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -393,7 +404,7 @@ class Engine:
         codes = pa.array(mapping.codes.astype(np.int64))
         self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "code": codes}), "loading codes")
         self._make(f"m{column}", sql.codes_of_values(self.layout, mapping), "loading codes")
-        self.backend.spread(self.layout.name(f"m{column}"), len(mapping.values))
+        self.backend.broadcast_small(self.layout.name(f"m{column}"), len(mapping.values))
         self._loaded[column] = mapping
 
     # -- a release -----------------------------------------------------------------------------------------------
@@ -419,8 +430,9 @@ class Engine:
         return publish(coded, split, outputs, for_csv)
 
     def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Rows leave the backend as narrow as they can, and get their classes here.
+        """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
 
+        So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
         Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
@@ -533,10 +545,12 @@ class Engine:
         return cell
 
 
-def fold_spelling(text: str) -> str:
-    """A text in small letters, with one space between words and none around.
+def write_plainly(text: str) -> str:
+    """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
 
-    >>> fold_spelling(" Never  Married ")
+    It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
+
+    >>> write_plainly(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())
@@ -567,6 +581,7 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
         kind,
         rows=sum(one.rows for one in groups),
         nulls=sum(one.rows for one in groups if one.missing),
+        blank=sum(one.rows for one in groups if one.blank),
         distinct=sum(one.distinct for one in present),
         numbers=sum(one.rows for one in groups if one.finite),
         first_other=first(one for one in present if not one.finite),

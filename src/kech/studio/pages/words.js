@@ -8,6 +8,8 @@ const FIELDS = {
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
+  [/^--l 2 mends it:/, "l = 2 mends it:"],
+  [/^kech preview with --l 2 tells whether/, "Choose l = 2 to see whether"],
   [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} “Left out” = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
   [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as “Cut”."],
   [/Name who: --person COLUMN\./, "Give a column the role Person (Roles)."],

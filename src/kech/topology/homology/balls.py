@@ -93,8 +93,8 @@ def common_length(lengths: Floats) -> float:
 def onto_hull(places: Floats) -> Floats:
     """The same points in coordinates of the plane they span, where that is not the whole space."""
     centred = places - places.mean(axis=0)
-    _, spread, directions = np.linalg.svd(centred, full_matrices=False)
-    axes = int((spread > ROUNDING * spread[0]).sum())
+    _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
+    axes = int((singular_values > ROUNDING * singular_values[0]).sum())
     return places if axes == places.shape[1] else centred @ directions[:axes].T
 
 
@@ -119,7 +119,7 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
 
 
 def triangulate(places: Floats) -> NDArray[np.int32]:
-    """Qhull; where it sees no room between points, neither will the check of its cells."""
+    """The cells of the Delaunay complex of some places, by Qhull; refused where places are too crowded for it."""
     try:
         from scipy.spatial import Delaunay, QhullError
     except ImportError:

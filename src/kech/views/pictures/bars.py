@@ -3,21 +3,25 @@
 In: boxes.  Out: shapes, and how many bars are in an image alone.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kech.views.pictures.picture import Boxes, Floats, Image, Marks, Scale, Shape
 
 Sides = Floats  # a row each: left, right, low, high, shade, number of the bar it is a part of
 
-FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME = range(6)  # a loose component is not yet a full simplex
+FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME, LEFT_OUT = range(7)  # loose: not yet a full simplex
 LOOSE = (FEW_LOOSE, ENOUGH_LOOSE)
-ORANGES, BLUES, DARKS = (
+ORANGES, BLUES, DARKS, LIGHT = (
     [[230, 115, 20], [250, 210, 175]],
     [[125, 160, 195], [208, 221, 233]],
     [[118] * 3, [31, 90, 138]],
+    [[190] * 3],
 )
-COLOURS = np.array([*ORANGES, *BLUES, *DARKS]) / 255
-NAMES = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in [*ORANGES, *BLUES, *DARKS]]
+COLOURS = np.array([*ORANGES, *BLUES, *DARKS, *LIGHT]) / 255
+NAMES = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in [*ORANGES, *BLUES, *DARKS, *LIGHT]]
 HOLES_FROM = 1.08  # bars lie on [0, 1] of the vertical axis, holes above, regimes below
 REGIMES = (-0.13, -0.06)
 REGIME_AT = (REGIMES[0] + REGIMES[1]) / 2
@@ -86,6 +90,11 @@ def coverage(boxes: Sides, reach: tuple[float, ...], shape: tuple[int, int]) -> 
         cell = (y + up) * (columns + 2) + x + right
         sums += (-1) ** (i + j) * np.bincount(cell.astype(np.int64), part, len(sums))
     return sums.reshape(rows + 2, columns + 2).cumsum(0).cumsum(1)[:rows, :columns].clip(0)
+
+
+def stack_bars(thickness: NDArray[Any]) -> Floats:
+    """The edges of bars that fill the height from 1 down to 0: the first is the top of the first bar."""
+    return np.asarray(1 - np.append(0, np.cumsum(thickness)) / thickness.sum())
 
 
 def point_beyond(pixels: PanelPixels, height: float, shade: int) -> Marks:

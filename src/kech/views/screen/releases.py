@@ -38,6 +38,9 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         out().print(escape(f"PRIVATE: {describe_bound(result['bound'])}"))
     if result["mapping"]:
         out().print(escape(f"PRIVATE: {result['mapping']} undoes this release. Keep it as you keep the original."))
+    if result.get("sql"):
+        private = "PRIVATE: it lists values behind labels. " if result["sql"]["private"] else ""
+        out().print(escape(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original."))
     if result["dropped"]:
         out().print(escape(f"Not published: {', '.join(result['dropped'])}"))
     if result.get("histories"):
@@ -137,12 +140,12 @@ def print_shared_values(result: dict[str, Any]) -> None:
                     escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it.")
                 )
         return
+    from kech.release.sentences import diversity_words  # its libraries are not read for --help
+
     for column, share in away.items():
         warn_of_given_away(column, share)
     if away:
-        loss, now = result["loss_with_l_2"], result["loss"]
-        price = "kech spectrum with --l 2 shows its price" if loss is None else f"{price_of(loss, now)}"
-        out().print(f"--l 2 mends it: {price}.")
+        out().print(escape(diversity_words(result["loss_with_l_2"], result["loss"])))
 
 
 def warn_of_given_away(column: str, share: float) -> None:
@@ -150,11 +153,6 @@ def warn_of_given_away(column: str, share: float) -> None:
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
     out().print(escape(f"Warning: {given_away_words(column, share)}"))
-
-
-def price_of(loss: float, now: float) -> str:
-    """A loss beside the present one."""
-    return f"the loss becomes about {loss:.4f} instead of {now:.4f} (a quick search)"
 
 
 def print_verification(result: dict[str, Any]) -> None:
@@ -192,7 +190,7 @@ def print_verification(result: dict[str, Any]) -> None:
         out().print(MISSING_IS_A_VALUE)
     print_exposure(result)
     if result["passed_over"]:
-        words = f"{result['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
+        words = f"{result['passed_over']} was not checked, since you named columns with --qi: omit --qi"
         out().print(escape(f"Warning: {words} to check it."))
 
 

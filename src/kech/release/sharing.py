@@ -1,0 +1,39 @@
+"""Shared values: the rows whose class gives a sensitive value away, and what it costs to hide it.
+
+In: the partition of a release and its request.  Out: shares of the rows, and the loss once every class has two values.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kech.cuts.goals import keeps_goals, merge_for_goals
+from kech.points.models import distinct_values
+from kech.points.partition import Partition, mean_loss, one_class, tally_sensitive
+from kech.request import Request
+
+
+def weigh_shared_values(partition: Partition, request: Request) -> dict[str, Any]:
+    """Of each sensitive column the share of the rows whose class has one value, and the loss with two in every class.
+
+    For it, the classes at hand are merged where they share a value.  A release with l = 2 searches too.
+    """
+    shares = find_shared(partition)
+    return {"given_away": shares, "loss_with_l_2": price_diversity(partition, request) if shares else None}
+
+
+def find_shared(partition: Partition) -> dict[str, float]:
+    """The share of the published rows whose class has one value, of each sensitive column that has such rows."""
+    sensitive, shares = partition.points.sensitive, dict[str, float]()
+    for column, tally in zip(sensitive.columns if sensitive else (), tally_sensitive(partition), strict=True):
+        alike = int(tally.sizes[distinct_values(tally) == 1].sum())
+        shares |= {column.column: alike / int(tally.sizes.sum())} if alike else {}
+    return shares
+
+
+def price_diversity(partition: Partition, request: Request) -> float | None:
+    """What the classes lose once each has two values; None where a cut does not merge classes, or nothing mends it."""
+    goal = msgspec.structs.replace(request.goal, l=2, l_kind="distinct", c=None)
+    if not request.cut.is_searched or goal.protect_history or not keeps_goals(one_class(partition), goal):
+        return None
+    return mean_loss(merge_for_goals(partition, goal.k or partition.k, goal))
