@@ -107,6 +107,16 @@ def test_two_arrivals_wait_until_a_third_comes(nine, tmp_path):
     assert json.loads((tmp_path / "two.csv.certificate.json").read_text())["series"]["waiting"] == "<3"
 
 
+def test_new_rows_gather_until_there_are_enough(series, tmp_path):
+    publish(series, NINE[:3], tmp_path / "one.csv", gather=4)  # the first version waits for nobody
+    few = publish(series, NINE[:6], tmp_path / "two.csv")
+    enough = publish(series, NINE[:7], tmp_path / "three.csv")
+
+    assert (few["series"]["arrivals"], few["series"]["waiting"], few["rows"]) == (0, 3, 3)
+    assert (enough["series"]["arrivals"], enough["series"]["waiting"], enough["rows"]) == (4, 0, 7)
+    assert enough["series"]["in_force"]["gather"] == 4  # as it was said at first
+
+
 def test_a_departure_is_held_or_takes_its_cohort_along(nine, tmp_path):
     held = publish(nine, NINE[1:], tmp_path / "held.csv")
     gone = publish(nine, NINE[1:], tmp_path / "gone.csv", departures="withdraw")
