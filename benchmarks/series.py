@@ -325,6 +325,11 @@ Twelve versions, the first of {losses[0]["first"]:,} rows; each month 2 % of the
 are the loss of the last version over that of a fresh cut. *Wait*: `--wait 30%`. *Gather*: new rows wait until those of
 half a year have gathered (`--gather`). Rows that wait at last are in no loss.
 
+Cohorts and edges of labels come from the rows that are published at once. A class of k of A rows in d columns is about
+(k / A)^(1/d) wide: six times as many rows make it 6^(-1/d) as wide, 0.64 in four columns. A share w that waits makes
+the pool 1 / (1 - w) as large in the long run, but as many rows as before are published at once, and those that wait
+take no part in the edges. So a share pays where edges are fine already, and gathering pays where few arrive.
+
 | table | growth a month | k = 5 | k = 5, wait | k = 5, gather | k = 20 | k = 20, wait | k = 20, gather |
 |---|---|---|---|---|---|---|---|
 {chr(10).join(lines)}
@@ -355,7 +360,9 @@ def draw_updates(updates: list[dict[str, Any]]) -> str:
 
 5 % arrivals, k = 5, Parquet out, no ledger; a fresh release of the same table beside it, each in a process of its own.
 The CPU of a server is not counted. *Reading, writing and checking* pass by every row: the whole file is written, and
-its certificate is counted from what was written. *The rest* is matching rows, cutting and keeping the folder.
+its certificate is counted from what was written. *The rest* is matching rows, which looks up a hash of every row,
+cutting, and keeping the folder. Cutting is not proportional to rows: from 3,500 rows on, a search gets 42 million
+look-ups and 150 for each row, so that 5 % of a table take more than 5 % of its search.
 
 | engine | rows | columns | update s | fresh s | ratio | without reading | the rest s | its ratio | ratio of cutting |
 |---|---|---|---|---|---|---|---|---|---|
@@ -397,9 +404,10 @@ def main() -> None:
 def keep(part: str, line: dict[str, Any]) -> None:
     """Write one line of a part, so that a run that is stopped loses nothing; the line of before goes."""
     print(line, file=sys.stderr, flush=True)
-    known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    known, run = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}, describe_run(CAP)
     others = [old for old in known.get(part, []) if any(old[name] != line[name] for name in ASKED[part])]
-    RESULTS.write_text(json.dumps(known | describe_run(CAP) | {part: [*others, line]}, indent=1) + "\n", "utf-8")
+    stamped = line | {"commit": run["versions"]["commit"]}
+    RESULTS.write_text(json.dumps(known | run | {part: [*others, stamped]}, indent=1) + "\n", "utf-8")
 
 
 def measure_losses(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
