@@ -135,6 +135,9 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "stated": None,
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
+        "sql": None,
+        "given_away": {},
+        "loss_with_l_2": None,
     }
     assert told["ledger"]["verdict"] == "first"
     behind = json.loads(mapping.read_text("utf-8"))

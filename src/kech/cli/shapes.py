@@ -99,7 +99,7 @@ def barcode(
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
-def needs_partitions(barcode: kech.WeightedBarcode, reading: str | None) -> bool:
+def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None) -> bool:
     """Whether partitions are searched: where they are asked for, or all readings are and points are few enough."""
     return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTED)
 
@@ -166,7 +166,7 @@ def profile(
 
 
 @app.command
-@take_options(*TABLE, "suppress")
+@take_options(*TABLE, "suppress", "weights")
 def lattice(
     table: TableName,
     /,

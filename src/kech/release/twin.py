@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, certificate_path, open_published, published_columns
 from kech.certificate.labels import DAY, EVERYTHING, exact_place, range_reader, read_set, split_interval
-from kech.errors import BadOption, BadTarget
+from kech.errors import BadOption, BadTarget, check_path
 from kech.release.published import Ints, Published, dialect_of, read_published
 from kech.release.writing import FORMATS, write_batches
 from kech.system.files import clear_refusals, draft_file, put_in_place
@@ -59,6 +59,7 @@ class Twin:
 
     def write(self, path: str | PathLike[str]) -> dict[str, Any]:
         """Write the rows as .csv or .parquet; give back what `kech twin --json` prints."""
+        check_path(path)
         target = Path(path)
         with clear_refusals(target):
             self.check_target(target)

@@ -108,7 +108,7 @@ class Nodes:
     def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
         """The classes of k people or more, each with the cells of the levels as its box; `at` are those levels at k.
 
-        What is published is measured by k itself: a k that measures all rows alike may measure them otherwise.
+        Widths and labels are those of the published rows at k, and not those by which nodes were compared.
         """
         group, codes = self.classes(levels), self.points.codes
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
@@ -154,7 +154,7 @@ class Nodes:
         points, losses = self.points, []
         for j, axis in enumerate(self.levels):
             rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
-            shares = rows / points.rows / len(self.levels)
+            shares = points.column_weights[j] * rows / points.rows / len(self.levels)
             losses.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
         return losses
 
