@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 FILES = Group("Files and earlier releases", sort_key=0)
+BEGIN = (
+    "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
+    "--key COLUMN --k 5."
+)
 
 
 @app.command
@@ -219,6 +223,8 @@ def publish_in_series(
     """Write the next release of a series."""
     opened = kech.open_series(folder)
     request = options.request(default=opened.request if opened.exists else None)
+    if not opened.exists and not request.columns.quasi_identifiers:
+        raise BadOption("--series", BEGIN.format(folder=str(folder)))
     note = "the series is as it was before, or has one more release: kech series tells"
     with screen.note_interrupt(note), options.open(table, request) as source:
         result = opened.publish(source, output, request, certificate=certificate, **past)

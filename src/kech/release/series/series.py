@@ -277,7 +277,8 @@ def record(
 def check_free(store: Store, book: Book, target: Path) -> None:
     """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
     for version in book.versions:
-        if store.find_release(version) == target.absolute():
+        place = store.find_release(version)
+        if place is not None and place.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )
