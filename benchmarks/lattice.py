@@ -46,7 +46,7 @@ def main() -> None:
 def run_case(columns: list[str]) -> dict[str, Any]:
     """One set of columns: kech on one core and on all, and the peers on a sample of nodes."""
     with kech.read_table(ADULT, quasi_identifiers=columns, hierarchies=FOLDER) as table:
-        group, points = best_of(lambda: build_points(table, steps=True))
+        group, points = best_of(lambda: build_points(table, by_level=True))
     one, lattice = best_of(lambda: rolled(build_lattice(points, threads=1)))
     every, _ = best_of(lambda: rolled(build_lattice(points, threads=os.cpu_count() or 1)))
     nodes = list(product(*map(range, lattice.heights)))

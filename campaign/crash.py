@@ -511,9 +511,9 @@ def leave_drafts() -> None:
     kech.system.files.clear_leftovers = lambda folder, pattern: None
 
 
-def never_settle() -> None:
+def never_recover() -> None:
     """Let lines of the ledger stand whatever became of them."""
-    kech.release.ledger.Ledger.settle = lambda self: None
+    kech.release.ledger.Ledger.recover = lambda self: None
 
 
 def forget_ledger() -> None:
@@ -527,7 +527,7 @@ FAULTS: dict[str | None, Callable[[], None]] = {
     "written naively": write_naively,
     "certified first": certify_first,
     "drafts left": leave_drafts,
-    "never settled": never_settle,
+    "never recovered": never_recover,
     "entered too late": forget_ledger,
 }
 

@@ -184,18 +184,18 @@ from kech.studio.guard import Guard
 Guard.has_secret = lambda self, headers: "authorization" in headers
 """,
     "uploads stay in memory": """
-from kech.studio.desk import Desk
-kept, added = [], Desk.add
-Desk.add = lambda self, *given: (kept.append(b"x" * 20_000_000), added(self, *given))[1]
+from kech.studio.workspace import Workspace
+kept, added = [], Workspace.add
+Workspace.add = lambda self, *given: (kept.append(b"x" * 20_000_000), added(self, *given))[1]
 """,
     "tables are never closed": """
 async def forget(self, table): pass
-Desk.forget = forget
+Workspace.forget = forget
 """,
     "a bad file is a fault": """
-taken = Desk.take_upload
+taken = Workspace.take_upload
 async def take(self, name, chunks): return await taken(self, name, chunks) if "exe" not in name else 1 / 0
-Desk.take_upload = take
+Workspace.take_upload = take
 """,
 }
 

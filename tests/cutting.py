@@ -21,16 +21,16 @@ def say_goal(**said):
     return kech.Request().override(**said).goal
 
 
-def code_points(source, names=None, *, steps=False, with_sensitive=False, roles=None, **said):
+def code_points(source, names=None, *, by_level=False, with_sensitive=False, roles=None, **said):
     """The points of a table on the grid that is asked for; all columns are quasi-identifiers unless some are named."""
     with kech.read_table(source, quasi_identifiers=names or source.column_names, **roles or {}) as table:
-        return build_points(table, labels=say_labels(**said), steps=steps, with_sensitive=with_sensitive)
+        return build_points(table, labels=say_labels(**said), by_level=by_level, with_sensitive=with_sensitive)
 
 
-def cut(points, ks, style="local", *, goal=None, threads=1, part=True, **said):
+def cut(points, ks, name="local", *, goal=None, threads=1, split_points=True, **said):
     """A partition for each k, as it is published."""
-    asked = kech.Request().override(cut=style, **said).cut
-    return list(cut_points(points, ks, asked, goal or say_goal(), threads=threads, part=part))
+    asked = kech.Request().override(cut=name, **said).cut
+    return list(cut_points(points, ks, asked, goal or say_goal(), threads=threads, split_points=split_points))
 
 
 def check_partition(partition, points, k):

@@ -40,11 +40,12 @@ def as_brackets(cells, axis):
         ends = re.fullmatch(between, cells[0] or "") if axis.get("form") == "dash" else None
         return f"[{ends[1]}, {ends[2]}]" if ends else cells[0]
     low, high = cells
-    if low == high or (low, high) == ("-inf", "inf"):
+    least, most = ("0001-01-01", "9999-12-31") if axis["axis"] == "date" else ("-inf", "inf")
+    if low == high or (low, high) == (least, most):
         return low if low == high else "*"
-    if low == "-inf":
+    if low == least:
         return f"{'<=' if axis['closed'] else '<'} {high}"
-    return f">= {low}" if high == "inf" else f"[{low}, {high}{']' if axis['closed'] else ')'}"
+    return f">= {low}" if high == most else f"[{low}, {high}{']' if axis['closed'] else ')'}"
 
 
 def set_members(label):

@@ -163,8 +163,8 @@ def order_by_hilbert(codes, widths):
     expect_order(kernels.order_by_hilbert(codes, widths), len(codes))
 
 
-def cut_order(codes, weights, order, widths, ks, part, threads):
-    found = kernels.cut_order(codes, weights, order, widths, ks, part, threads)
+def cut_order(codes, weights, order, widths, ks, split_points, threads):
+    found = kernels.cut_order(codes, weights, order, widths, ks, split_points, threads)
     for k, share in zip(ks, found, strict=True):
         expect_shares(share, codes, weights, k)
 
@@ -175,13 +175,13 @@ def peel_points(codes, weights, widths, levels, ks, limits, most, seed, threads)
         expect_shares(share, codes, weights, k, all_of_them=limit == INF)
 
 
-def grow_points(codes, weights, order, widths, k, part, stretch, seed, threads):
-    share = kernels.grow_points(codes, weights, order, widths, k, part, stretch, seed, threads)
+def grow_points(codes, weights, order, widths, k, split_points, stretch, seed, threads):
+    share = kernels.grow_points(codes, weights, order, widths, k, split_points, stretch, seed, threads)
     expect_shares(share, codes, weights, k)
 
 
-def search(codes, widths, levels, k, part, point, group, rows, seed, heat, ruin, threads):
-    made = kernels.Search(codes, widths, levels, k, part, point, group, rows, seed)
+def search(codes, widths, levels, k, split_points, point, group, rows, seed, heat, ruin, threads):
+    made = kernels.Search(codes, widths, levels, k, split_points, point, group, rows, seed)
     before = made.price
     for ruins in (False, ruin, ruin):
         made.step(heat, ruins, threads)
@@ -405,15 +405,15 @@ def hash_texts(key, size, ends, letters):
 
 
 def draw_shares(starts, rows, point, chance):
-    drawn = Counter(kernels.Urns(starts, rows).draw(point, chance).tolist())
+    drawn = Counter(kernels.ShareDraw(starts, rows).draw(point, chance).tolist())
     assert all(drawn[share] <= held for share, held in enumerate(rows.tolist()))
     for p in range(len(starts) - 1):
         assert sum(drawn[share] for share in range(starts[p], starts[p + 1])) == (point == p).sum()
 
 
-def draw_cards(chance):
-    deck = kernels.Deck(6)
-    assert sorted(deck.draw(chance).tolist() + deck.draw(np.zeros(6 - len(chance), np.uint64)).tolist()) == [*range(6)]
+def draw_rows(chance):
+    rows = kernels.RowShuffle(6)
+    assert sorted(rows.draw(chance).tolist() + rows.draw(np.zeros(6 - len(chance), np.uint64)).tolist()) == [*range(6)]
 
 
 def use_line(left, right, length, cap, null):
@@ -480,15 +480,15 @@ def arguments(case):
     return {
         order_points: few,
         order_by_hilbert: {"codes": codes, "widths": widths},
-        cut_order: {**few, "order": case.order, "ks": [k], "part": True},
+        cut_order: {**few, "order": case.order, "ks": [k], "split_points": True},
         peel_points: {**few, "levels": case.levels, "ks": [k], "limits": [INF], "most": 20, "seed": 0},
-        grow_points: {**few, "order": case.order, "k": k, "part": True, "stretch": 5, "seed": 0},
+        grow_points: {**few, "order": case.order, "k": k, "split_points": True, "stretch": 5, "seed": 0},
         search: {
             "codes": codes,
             "widths": widths,
             "levels": case.levels,
             "k": k,
-            "part": True,
+            "split_points": True,
             **share,
             "seed": 0,
             "heat": 0.1,
@@ -575,7 +575,7 @@ def arguments(case):
             "point": np.array([0, 1, 1, 0, 1, 0]),
             "chance": np.array([0, 2**64 - 1, 7, 5, 2**63, 1], np.uint64),
         },
-        draw_cards: {"chance": np.array([0, 2**64 - 1, 7, 2**63], np.uint64)},
+        draw_rows: {"chance": np.array([0, 2**64 - 1, 7, 2**63], np.uint64)},
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),
         loosen: {"axis": 0, "left": PLAIN[0] - 0.5, "right": PLAIN[0] + 0.5, "narrow": 1.5},
@@ -590,7 +590,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Deck", "Lattice", "Pricer", "Search", "Urns", "Words"}
+    classes = {"Widths", "Aims", "BoxCounter", "RowShuffle", "Lattice", "Pricer", "Search", "ShareDraw", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

@@ -29,7 +29,7 @@ def shares_of(*shares):
     st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any), min_size=1, max_size=4),
     st.randoms(use_true_random=False),
 )
-def test_every_ticket_is_drawn_once(points, chance):
+def test_every_row_of_a_share_is_drawn_once(points, chance):
     """The last share of each point is nobody's."""
     rows = [p for p, shares in enumerate(points) for _ in range(sum(shares))]
     chance.shuffle(rows)
@@ -90,14 +90,14 @@ def test_all_rows_come_in_every_order():
 
 
 def test_only_rows_of_shared_points_are_drawn():
-    with recording("kech.tables.batches.Urns") as made:
+    with recording("kech.tables.batches.ShareDraw") as made:
         assigner = RowAssigner(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
-    ((_, urns),) = made
+    ((_, shares),) = made
     assert assigner.assign(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
     assert sorted(assigner.assign(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
-    urns.draw(np.array([0, 1, 0, 1, 0]), np.zeros(5, np.uint64))  # all tickets of the others are still there
+    shares.draw(np.array([0, 1, 0, 1, 0]), np.zeros(5, np.uint64))  # all rows of the others are still there
     with pytest.raises(ValueError):
-        urns.draw(np.array([2]), np.zeros(1, np.uint64))
+        shares.draw(np.array([2]), np.zeros(1, np.uint64))
 
 
 @settings(deadline=None)

@@ -47,7 +47,7 @@ def line_of(values, grid, *, has_null=False, is_date=False):
 
 def test_codes_are_as_wide_as_the_kernels_take_them():
     towns = build_tree_axis("c", ["oslo", "rome"], kech.read_hierarchy(PLACES), False)
-    lines = [line_of(range(40), grid) for grid in ("exact", "round", "steps", 5)]
+    lines = [line_of(range(40), grid) for grid in ("exact", "round", "levels", 5)]
     made = [*lines, build_rank_axis("c", "ab", "ab", False, is_ordered=True), towns]
     assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
     assert [axis.grid for axis in lines] == ["exact", "round", "round", 5]
@@ -87,7 +87,7 @@ def test_multiples_of_a_step_are_written_as_people_write_them(values, step, labe
 
 
 def test_boundaries_are_one_fewer_than_codes():
-    assert [len(line_of(range(n), "exact").hides) for n in (1, 2, 5)] == [0, 1, 4]
+    assert [len(line_of(range(n), "exact").largest_k) for n in (1, 2, 5)] == [0, 1, 4]
 
 
 def test_a_tree_of_no_values_is_an_empty_set():
@@ -112,7 +112,7 @@ def test_a_range_is_closed_to_its_cells_or_to_everything():
     tails = {"low": np.array([-np.inf, 10, 20, 30]), "high": np.array([9, 19, 29, np.inf]), "span": None}
     opened = replace(closed, **tails)
     assert closed_ranges(opened) == closed_ranges(closed) | {(0, 3): (0, 4)}
-    halves = replace(opened, hides=np.array([0, 9, 0]))
+    halves = replace(opened, largest_k=np.array([0, 9, 0]))
     assert halves.cells[0].tolist() == [0, 0, 2, 2, 4]
     assert halves.cells[1].tolist() == [1, 1, 3, 3, 4]
     expected = {(a, b): (a // 2 * 2, b // 2 * 2 + 1) for a, b in pairs}
@@ -126,7 +126,7 @@ def test_new_values_find_a_stretch_or_none():
     assert half_open.encode(np.array([-0.1, 0, 0.4, 0.5, 7, 7.5, np.nan])).tolist() == [-1, 0, 0, -1, 1, -1, 2]
     whole = line_of([0, 17], 5)
     assert whole.encode(np.array([-1, 0, 4, 5, 15, 19, 20, np.nan])).tolist() == [-1, 0, 0, -1, 1, 1, -1, -1]
-    joined = replace(line_of([0, 10, 20, 30], 10), hides=np.array([0, 9, 0]))
+    joined = replace(line_of([0, 10, 20, 30], 10), largest_k=np.array([0, 9, 0]))
     assert joined.encode(np.array([5, 15, 25, 35, 45])).tolist() == [0, 0, 2, 2, -1]
 
 
@@ -253,8 +253,8 @@ def test_open_tails_end_one_step_beyond_the_outermost_edges(edges, unit, domain)
 
 def open_line(edges, unit, is_date):
     """A line that is published with these edges alone."""
-    low, high, hides = np.array([-np.inf, *edges]), np.array([*edges, np.inf]), np.ones(len(edges), np.int64)
-    return replace(line_of([0], "round", is_date=is_date), low=low, high=high, hides=hides, unit=unit)
+    low, high, largest_k = np.array([-np.inf, *edges]), np.array([*edges, np.inf]), np.ones(len(edges), np.int64)
+    return replace(line_of([0], "round", is_date=is_date), low=low, high=high, largest_k=largest_k, unit=unit)
 
 
 def test_open_tails_of_dates_end_with_the_calendar():

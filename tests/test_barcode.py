@@ -385,10 +385,11 @@ def test_on_one_axis_nothing_is_missing():
     ]
 
 
-def test_partition_is_unknown_above_twelve_rows_and_empty_above_the_table():
-    for rows, known in ((12, True), (13, False), (500, False)):
+def test_partition_is_unknown_above_forty_rows_until_it_is_searched_and_empty_above_the_table():
+    for rows, known in ((12, True), (13, True), (40, True), (41, False), (500, False)):
         barcode = kech.WeightedBarcode(build_filtration(line_points(np.arange(rows)[:, None])))
         assert (barcode.regimes("partition", 2) is not None) == known
+        assert kech.search_partitions(barcode, 2).regimes("partition", 2) is not None
         assert barcode.regimes("partition", rows + 1) == []
 
 

@@ -118,9 +118,9 @@ def test_numbers_are_made_coarser_and_sets_alone_are_refused():
 
 
 def test_edges_of_larger_k_part_first():
-    axis = replace(exact_axis(np.arange(10.0)), hides=np.array([9, 2, 2, 2, 2, 2, 2, 2, 2]))
+    axis = replace(exact_axis(np.arange(10.0)), largest_k=np.array([9, 2, 2, 2, 2, 2, 2, 2, 2]))
 
-    kept = cover(axis, 4 / 9, 2).hides > 0
+    kept = cover(axis, 4 / 9, 2).largest_k > 0
 
     assert np.flatnonzero(kept).tolist() == [0, 5]  # 0 | 1..5 | 6..9: 1..9 is too long for the k that knows only 0 | 1
 

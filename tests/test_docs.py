@@ -51,6 +51,7 @@ def test_there_are_commands():
         "series",
         "report",
         "compare",
+        "twin",
         "completion",
     }
 

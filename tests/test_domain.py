@@ -40,7 +40,7 @@ def test_the_cut_is_the_best_node_of_the_lattice(points, k, suppress):
 def test_every_row_of_a_column_is_at_the_same_level(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=say_labels(grid=case.grid), steps=True)
+        points = build_points(table, labels=say_labels(grid=case.grid), by_level=True)
     (partition,) = cut(points, [case.k], "domain", threads=2)
     for j, levels in enumerate(build_lattice(points.at(case.k)).levels):
         assert any(set(partition.labels(j)) <= set(level.labels()) for level in levels)
@@ -74,7 +74,7 @@ def ages():
 
 
 def test_ages_are_printed_in_equal_steps():
-    (partition,) = cut(code_points(ages(), steps=True), [50], "domain")
+    (partition,) = cut(code_points(ages(), by_level=True), [50], "domain")
     closed = {label for label in partition.labels(0) if label.startswith("[")}
     widths = {int(high) - int(low) for low, high in (label[1:-1].split(", ") for label in closed)}
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections import Counter
+from datetime import timedelta
 
 import duckdb
 import numpy as np
@@ -25,7 +26,8 @@ from kech.tables.demo import generate_town
 from oracles import interval_ends, label_width, lies_in, read_date
 
 COLUMNS = ["age", "moved_in", "sex"]
-FORMS = ("brackets", "dash", "columns")
+FORMS = ("brackets", "dash", "columns", "midpoint")
+DAY = timedelta(days=1)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +89,7 @@ def test_the_certificate_states_the_form_and_holds(released, form):
     assert [axes[name].get("form") for name in COLUMNS] == [form, form, None]
 
 
-@pytest.mark.parametrize("form", ["dash", pytest.param("columns", marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", ["midpoint", *(pytest.param(form, marks=pytest.mark.long) for form in FORMS[1:3])])
 def test_risk_report_compare_and_attack_find_the_same(released, town, form):
     files = released / "brackets.csv", released / f"{form}.csv"
     with read(town) as table:
@@ -117,12 +119,24 @@ def test_a_release_in_another_form_tells_nothing_new(town, released, tmp_path, m
 # Other people's readers
 
 
+def ends_of(axis, low, high, read):
+    return tuple(None if text in ("inf", "-inf", "0001-01-01", "9999-12-31") else read(text) for text in (low, high))
+
+
+def ends_around(axis, middle, half, read):
+    """Both ends of a middle; of an open label both are open, since nobody knows how far its values lie."""
+    if half == "inf":
+        return None, None
+    width = float(half) * (DAY if axis["axis"] == "date" else 1)
+    return read(middle) - width, read(middle) + width
+
+
 def read_row(form, axis, row):
     """Both ends as somebody who knows the form reads them; None where the value is missing, infinite where open."""
     read = float if axis["axis"] == "number" else read_date
-    if form == "columns":
+    if form in ("columns", "midpoint"):
         texts = [row[name] for name in axis["columns"]]
-        return None if texts == ["", ""] else tuple(None if text in ("inf", "-inf") else read(text) for text in texts)
+        return None if texts == ["", ""] else (ends_of if form == "columns" else ends_around)(axis, *texts, read)
     text = row[axis["column"]]
     if not text:
         return None
@@ -189,14 +203,99 @@ def test_negative_and_fractional_numbers_in_two_columns(tmp_path):
     assert frame.x_low.min() < 0
 
 
+def test_dates_are_dates_for_everybody(town, tmp_path):
+    with read(town) as table:
+        made = {form: kech.make_release(table, k=4, effort="quick", labels=form) for form in FORMS[2:]}
+        for form, release in made.items():
+            release.write(tmp_path / f"{form}.parquet", ledger=False)
+            release.write(f"duckdb:{tmp_path / 'base.db'}#{form}", tmp_path / f"{form}.json", ledger=False)
+    with duckdb.connect(str(tmp_path / "base.db"), read_only=True) as base:
+        types = {row[0]: row[1] for form in FORMS[2:] for row in base.sql(f"DESCRIBE {form}").fetchall()}
+    columns, middles = (pd.read_parquet(tmp_path / f"{form}.parquet") for form in FORMS[2:])
+
+    assert {str(columns.moved_in_low.dtype), str(middles.moved_in_mid.dtype)} == {"datetime64[us]"}
+    assert types["moved_in_low"] == types["moved_in_mid"] == "TIMESTAMP"
+    assert types["moved_in_half_width"] == types["age_mid"] == types["age_half_width"] == "DOUBLE"
+    assert (columns.moved_in_low <= columns.moved_in_high)[columns.moved_in_low.notna()].all()
+    for form in FORMS[2:]:
+        base = f"duckdb:{tmp_path / 'base.db'}#{form}"
+        found = kech.verify_release(base, certificate=tmp_path / f"{form}.json")
+        assert found["k"] == kech.verify_release(tmp_path / f"{form}.parquet")["k"] >= 4
+
+
+# The middle of an open label tells no more than its edge
+
+
+def test_an_outlier_moves_no_midpoint(tmp_path):
+    """An open label has the middle of its edge and the end of the published domain, wherever its rows lie."""
+    ages = [*range(20, 60), *range(20, 60), 97, 98]
+    files = []
+    for outlier in (99, 100_000):
+        with kech.read_table(pd.DataFrame({"age": [*ages, outlier]}), quasi_identifiers=["age"]) as table:
+            made = kech.make_release(table, k=5, labels="midpoint")
+            made.write(tmp_path / "safe.csv", ledger=False)
+        frame = pd.read_csv(tmp_path / "safe.csv")
+        low, high = certificate(tmp_path / "safe.csv")["quasi_identifiers"][0]["domain"]
+        files.append(sorted(zip(frame.age_mid, frame.age_half_width, strict=True)))
+        assert np.isinf(frame.age_half_width).any()
+        assert frame.age_mid.between(low, high).all()
+        assert high < 90
+    assert files[0] == files[1]
+
+
+def test_whole_years_stay_whole_although_one_infant_is_0_42(tmp_path):
+    ages = [*(i % 80 for i in range(400)), 0.42]
+    with kech.read_table(pd.DataFrame({"age": ages}), quasi_identifiers=["age"]) as table:
+        frame = kech.make_release(table, k=5, labels="columns").frame
+    ends = np.concatenate([frame.age_low, frame.age_high])
+    assert (ends[np.isfinite(ends)] % 1 == 0).all()
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 12))])
+def test_midpoints_of_all_kinds_of_numbers_are_read_as_their_labels(tmp_path, seed):
+    draw = np.random.default_rng(seed)
+    columns = {
+        "money": np.round(draw.lognormal(8, 1.5, 150), 2),
+        "skewed": draw.lognormal(0, 4, 150),
+        "large": draw.integers(10**12, 10**12 + 10**6, 150),
+        "negative": draw.normal(0, 1e-4, 150),
+        "moment": pd.Timestamp("2020-01-01") + pd.to_timedelta(draw.integers(0, 10**9, 150), unit="s"),
+    }
+    for name, column in columns.items():
+        with kech.read_table(pd.DataFrame({name: column}), quasi_identifiers=[name]) as table:
+            for form in ("brackets", "midpoint"):
+                kech.make_release(table, k=3, labels=form).write(tmp_path / f"{form}.parquet", ledger=False)
+        figures = [kech.verify_release(tmp_path / f"{form}.parquet", k=3) for form in ("brackets", "midpoint")]
+        assert rounded(figures[0]) == rounded(figures[1])
+
+
 # What cannot be read back is refused
 
 
-def test_a_midpoint_is_refused_with_the_reason():
-    with pytest.raises(BadOption, match="looks like a measured value"):
-        kech.Request().override(labels="midpoint")
-    with pytest.raises(BadOption, match="brackets, dash, columns"):
+def test_a_form_that_nobody_knows_is_refused():
+    with pytest.raises(BadOption, match="brackets, dash, columns, midpoint"):
         kech.Request().override(labels="points")
+
+
+@pytest.mark.parametrize(
+    ("form", "column", "options"),
+    [
+        ("midpoint", [0.1234567890123456, 1e9, 0.1234567890123456, 1e9], {"grid": "exact", "k": 4}),
+        ("columns", pd.to_datetime(["2001-02-03", "9999-12-31"] * 2), {"grid": "exact", "k": 4}),
+        ("columns", pd.to_datetime(["9999-12-31"] * 4), {"grid": "exact", "k": 4}),
+    ],
+    ids=["too many digits", "end of the calendar", "at the end of the calendar"],
+)
+def test_two_columns_that_would_be_misread_are_refused(form, column, options):
+    with kech.read_table(pd.DataFrame({"x": column}), quasi_identifiers=["x"]) as table:
+        with pytest.raises(BadOption, match="'x': some label cannot be read back"):
+            kech.make_release(table, labels=form, **options)
+
+
+def test_a_series_has_no_midpoints(town, tmp_path):
+    with read(town) as table, pytest.raises(BadOption, match="would move with the domain"):
+        kech.open_series(tmp_path / "series").publish(table, tmp_path / "safe.csv", k=4, labels="midpoint")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -324,6 +423,8 @@ def in_form(form, text):
     ends = re.fullmatch(r"\[(.+), (.+)\]", text or "")
     if form == "dash":
         return (f"{ends[1]}-{ends[2]}" if ends else text,)
+    if form == "midpoint":
+        return around_middle(text, *map(float, ends.groups() if ends else ()))
     if ends:
         return ends[1], ends[2]
     if text and text[0] in "<>":
@@ -331,13 +432,23 @@ def in_form(form, text):
     return ("-inf", "inf") if text == "*" else (text, text)
 
 
+def around_middle(text, low=None, high=None):
+    """The middle and the half width of a label on an axis from -50 to 50."""
+    if text is None or text == "*":
+        return None, text and "inf"
+    if text[0] in "<>":
+        return (float(text[3:]) + (50 if text[0] == ">" else -50)) / 2, "inf"
+    return ((low + high) / 2, (high - low) / 2) if low is not None else (text, 0)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(FORMS[1:]), st.lists(cells, min_size=1, max_size=6))
 def test_what_is_written_in_a_form_is_read_back(tmp_path, form, texts):
     assume(form == "columns" or not any(re.search(r"\[.*-", text or "") for text in texts))
     axis = {"column": "x", "axis": "number", "domain": [-50, 50], "grid": "round"}
+    assume(form != "midpoint" or not any(re.search(r"e\+|>= -50|<= 50|^50", text or "") for text in texts))
     names = ["x"] if form == "dash" else ["low", "high"]
-    described = axis | {"form": form} | ({"columns": names, "closed": True} if form == "columns" else {})
+    described = axis | {"form": form} | ({"columns": names, "closed": True} if form != "dash" else {})
     plain = write(tmp_path / "plain.csv", ["x"], [(text,) for text in texts])
     other = write(tmp_path / "other.csv", names, [in_form(form, text) for text in texts])
 
@@ -389,22 +500,44 @@ def test_the_form_is_an_option_and_a_word_of_the_plan(run, town, tmp_path):
     plan.write_text('[goal]\nk = 4\n[labels]\nlabels = "columns"\n[cut]\neffort = "quick"\n', "utf-8")
     typed = run("release", town, "-o", tmp_path / "dash.csv", *roles, "--plan", plan, "--labels", "dash", "--no-ledger")
     planned = run("release", town, "-o", tmp_path / "columns.csv", *roles, "--plan", plan, "--no-ledger")
-    refused = run("release", town, "-o", tmp_path / "x.csv", *roles, "--k", "4", "--labels", "midpoint")
+    refused = run("release", town, "-o", tmp_path / "x.csv", *roles, "--k", "4", "--labels", "middle")
 
     assert (typed.code, planned.code, refused.code) == (0, 0, 2)
-    assert "kech writes no midpoints" in refused.err
     assert "age_low" in (tmp_path / "columns.csv").read_text("utf-8").splitlines()[0]
     assert run("verify", tmp_path / "dash.csv").code == run("verify", tmp_path / "columns.csv", "--k", "4").code == 0
     assert run("spectrum", town, *roles, "--plan", plan, "--k", "5").code == 0
 
 
-def test_a_pipeline_has_dashes_but_one_column_for_each():
-    frame = pd.DataFrame({"x": list(range(20))})
-    assert set(Anonymizer(k=5, grid=10, request=kech.Request().override(labels="dash")).fit_transform(frame)[:, 0]) == {
-        "0-9",
-        "10-19",
-    }
-    with pytest.raises(BadOption, match="one column for each"):
-        Anonymizer(k=5, request=kech.Request().override(labels="columns")).fit(frame)
-    with pytest.raises(BadOption, match="midpoint"):
-        kech.Request().override(labels="midpoint")
+def test_a_pipeline_gives_every_form():
+    frame = pd.DataFrame({"x": list(range(20)), "job": ["a", "b"] * 10, "pay": range(20)})
+    options = {"k": 5, "grid": 10, "quasi_identifiers": ["x"]}
+
+    def transform(form):
+        return Anonymizer(**options, request=kech.Request().override(labels=form)).set_output(transform="pandas")
+
+    dashes, columns, middles = (transform(form).fit_transform(frame) for form in FORMS[1:])
+
+    assert set(dashes.x) == {"0-9", "10-19"}
+    assert set(zip(columns.x_low, columns.x_high, strict=True)) == {(0, 9), (10, 19)}
+    assert set(zip(middles.x_mid, middles.x_half_width, strict=True)) == {(4.5, 4.5), (14.5, 4.5)}
+    assert list(middles.columns) == ["x_mid", "x_half_width", "job", "pay"]
+    assert list(map(str, middles.dtypes)) == ["float64", "float64", "str", "int64"]
+
+
+def test_a_pipeline_of_numbers_stays_one_of_numbers():
+    rows = np.arange(60.0).reshape(20, 3)
+    fitted = Anonymizer(k=5, request=kech.Request().override(labels="midpoint", suppress=0.5)).fit(rows)
+    made = fitted.transform([[1e9, 0, 0], *rows.tolist()])
+
+    assert made.dtype == np.float64
+    assert made.shape == (21, 6)
+    assert list(fitted.get_feature_names_out()[:2]) == ["x0_mid", "x0_half_width"]
+    assert np.isnan(made[0, 0])
+    assert np.isinf(made[0, 1])
+
+
+def test_names_that_are_taken_are_refused_in_a_pipeline():
+    with pytest.raises(BadOption, match="'x_mid'"):
+        Anonymizer(k=2, quasi_identifiers=["x"], request=kech.Request().override(labels="midpoint")).fit(
+            pd.DataFrame({"x": [1, 1, 2, 2], "x_mid": [1, 2, 3, 4]})
+        )

@@ -36,8 +36,8 @@ class Edges:
         return self.axis.low[1:]
 
     @property
-    def hides(self):
-        return self.axis.hides
+    def largest_k(self):
+        return self.axis.largest_k
 
     @property
     def unit(self):
@@ -79,16 +79,16 @@ def test_nine_ages_are_cut_at_the_tens_where_three_rows_hide():
     grid = build(False, counted(nine_rows()["age"]))
 
     assert grid.edges.tolist() == [30, 40]
-    assert grid.hides.tolist() == [3, 3]
+    assert grid.largest_k.tolist() == [3, 3]
     assert grid.unit == 1
 
 
 def test_nine_zip_codes_fall_into_their_three_towns():
     grid = build(False, counted(nine_rows()["zip"]))
-    edges = grid.edges[grid.hides >= 3]
+    edges = grid.edges[grid.largest_k >= 3]
 
     assert [n for n in rows_between(edges, *counted(nine_rows()["zip"])) if n] == [3, 3, 3]
-    assert rows_between(grid.edges[grid.hides >= 4], *counted(nine_rows()["zip"])) == [0, 9]
+    assert rows_between(grid.edges[grid.largest_k >= 4], *counted(nine_rows()["zip"])) == [0, 9]
 
 
 # Laws
@@ -100,7 +100,7 @@ def test_between_published_edges_lie_k_rows_or_none_for_every_k(column):
     _, (values, counts) = column
     grid = build(*column)
     for k in range(1, int(counts.sum()) + 1):
-        rows = rows_between(grid.edges[grid.hides >= k], values, counts)
+        rows = rows_between(grid.edges[grid.largest_k >= k], values, counts)
         assert all(n == 0 or n >= k for n in rows), (k, rows)
 
 
@@ -160,7 +160,7 @@ def test_where_rows_are_many_cells_are_fine(k, people, seed):
     """On evenly spread whole numbers a published cell holds at most about 2 x 5/2 x 2k rows."""
     values = np.random.default_rng(seed).integers(0, 1000, people * k)
     grid = build(False, counted(values))
-    edges = grid.edges[grid.hides >= k]
+    edges = grid.edges[grid.largest_k >= k]
     rows = rows_between(edges, *counted(values))
 
     assert max(rows) <= max(20 * k, people * k / 4)
@@ -180,7 +180,7 @@ def test_a_constant_column_is_published_as_it_is(value):
     grid = build(False, column)
 
     assert grid.domain[0] < grid.domain[1]
-    assert rows_between(grid.edges[grid.hides >= 6], *column).count(6) == 1
+    assert rows_between(grid.edges[grid.largest_k >= 6], *column).count(6) == 1
     if grid.unit:
         axis = build_line_axis("c", *column, False, is_date=False, grid="round").at(6)
         assert Fraction(axis.labels(np.array([axis.codes[0]]), np.array([axis.codes[0]]))[0]) == Fraction(value)
@@ -189,8 +189,8 @@ def test_a_constant_column_is_published_as_it_is(value):
 def test_twins_hide_among_themselves():
     grid = build(False, counted([1, 1, 9, 9]))
 
-    assert max(rows_between(grid.edges[grid.hides >= 2], *counted([1, 1, 9, 9]))) == 2
-    assert max(rows_between(grid.edges[grid.hides >= 3], *counted([1, 1, 9, 9]))) == 4
+    assert max(rows_between(grid.edges[grid.largest_k >= 2], *counted([1, 1, 9, 9]))) == 2
+    assert max(rows_between(grid.edges[grid.largest_k >= 3], *counted([1, 1, 9, 9]))) == 4
 
 
 def test_an_outlier_stays_in_the_open_tail():
@@ -206,7 +206,7 @@ def test_the_ends_of_the_floats(values):
     grid = build(False, counted(values))
 
     assert np.isfinite([*grid.edges, *grid.domain]).all()
-    assert all(n == 0 or n >= 9 for n in rows_between(grid.edges[grid.hides >= 9], *counted(values)))
+    assert all(n == 0 or n >= 9 for n in rows_between(grid.edges[grid.largest_k >= 9], *counted(values)))
 
 
 @pytest.mark.parametrize("day", ["0001-01-01", "0001-01-02", "9999-12-30", "9999-12-31"])

@@ -304,7 +304,7 @@ def test_the_barcode_of_a_path_has_the_ranks_of_its_maps(points, data):
 def test_two_threads_and_little_memory_give_what_one_gives(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=say_labels(grid=case.grid), steps=True)
+        points = build_points(table, labels=say_labels(grid=case.grid), by_level=True)
     one, two = (build_lattice(points, threads=threads) for threads in (1, 2))
     for name in ("classes", "smallest", "counts", "costs"):
         assert np.array_equal(getattr(one.table, name), getattr(two.table, name)), name
@@ -457,7 +457,7 @@ def test_a_larger_k_never_costs_less_and_suppression_never_costs_more(adult):
 
 def points_of(columns, **roles):
     with kech.read_table(pa.table(columns), quasi_identifiers=list(columns), **roles) as table:
-        return build_points(table, steps=True)
+        return build_points(table, by_level=True)
 
 
 def test_one_row():

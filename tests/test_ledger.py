@@ -450,7 +450,7 @@ def lines(ledger):
 def entered(ledger, **where):
     """What is left of a line of a release that was being put in place."""
     enter(ledger, **where)
-    ledger.settle()
+    ledger.recover()
     return lines(ledger)
 
 
@@ -464,7 +464,7 @@ def test_a_release_that_was_killed_before_it_had_its_name_is_struck_out(tmp_path
         fcntl.flock(held, fcntl.LOCK_EX)
         assert entered(ledger, draft=str(draft))[1:] == [(str(draft), "")]  # somebody is at it
         draft.unlink()
-    ledger.settle()
+    ledger.recover()
     assert lines(ledger) == [("", ""), ("", "")]
 
 

@@ -16,7 +16,7 @@ from kech.points.points import build_points
 from oracles import label_width
 from strategies import axes, held_codes, kernel_widths, line_axes, seconds, tree_axes, unhurried
 
-stepped = line_axes(grids=("steps",))
+stepped = line_axes(grids=("levels",))
 
 
 def held(axis, level):
@@ -34,7 +34,7 @@ def labels_of(axis):
     return [printed(axis, level) for level in build_levels(axis)]
 
 
-def numbers(values, grid="steps", null=False):
+def numbers(values, grid="levels", null=False):
     distinct, counts = np.unique(np.array(values, float), return_counts=True)
     return build_line_axis("c", distinct, counts, null, is_date=False, grid=grid)
 
@@ -156,7 +156,7 @@ def has_least_domain(level):
 def test_crowded_values_far_from_zero_may_narrow_their_tail_a_little():
     """Found by hypothesis: four values in a billionth of their size; the last tail falls from .4833 to .4831."""
     values = [9.99999971e-272, 9.99999974e-272, 1.000000035e-271, 1.000000097e-271]
-    axis = build_line_axis("c", np.array(values), np.array([10, 1, 5, 1]), False, is_date=False, grid="steps")
+    axis = build_line_axis("c", np.array(values), np.array([10, 1, 5, 1]), False, is_date=False, grid="levels")
     below, above = build_levels(axis)[:2]
 
     assert has_least_domain(below)
@@ -169,7 +169,7 @@ def test_crowded_values_far_from_zero_may_narrow_their_tail_a_little():
 def test_steps_are_equal_and_hide_by_themselves(drawn):
     """All edges of a level lie at one distance, or on the calendar, so they tell nothing of single rows."""
     axis, _ = drawn
-    assert (axis.hides == np.iinfo(np.int64).max).all()
+    assert (axis.largest_k == np.iinfo(np.int64).max).all()
     for level in build_levels(axis)[:-1]:
         edges = level.axis.low
         gaps = np.diff(edges[np.isfinite(edges)])
@@ -207,7 +207,7 @@ def test_a_few_very_rich_people_do_not_stretch_the_steps():
 
 def test_days_months_years_and_tens_of_years():
     days = np.arange(seconds(datetime(1980, 3, 1)), seconds(datetime(2019, 8, 1)), 86400.0)
-    axis = build_line_axis("c", days, np.ones(len(days), np.int64), False, is_date=True, grid="steps")
+    axis = build_line_axis("c", days, np.ones(len(days), np.int64), False, is_date=True, grid="levels")
     labels = labels_of(axis)
 
     assert "1984-02-29" in labels[0]
@@ -315,8 +315,8 @@ def test_a_tree_of_100_000_leaves():
 def test_an_adaptive_grid_and_one_of_steps_are_chosen_by_whoever_builds_the_points():
     ages = pa.table({"age": [*range(20, 80)] * 5, "pay": [100.0 * x for x in range(300)]})
     with kech.read_table(ages, quasi_identifiers=["age", "pay"], axes={"pay": kech.AxisChoice(grid=50)}) as table:
-        adaptive, equal = build_points(table), build_points(table, steps=True)
+        adaptive, equal = build_points(table), build_points(table, by_level=True)
 
     assert [axis.kind for axis in equal.axes] == ["number", "number"]
-    assert (equal.axes[0].hides > adaptive.axes[0].hides.max()).all()
+    assert (equal.axes[0].largest_k > adaptive.axes[0].largest_k.max()).all()
     assert [points.axes[1].grid for points in (adaptive, equal)] == [50, 50]

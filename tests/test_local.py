@@ -17,7 +17,7 @@ from kech.tables.demo import generate_town, nine_rows
 from strategies import point_sets, random_case, seeds, unhurried
 
 
-def check(partition, points, k, part=True):
+def check(partition, points, k, split_points=True):
     """Every row in one class, classes of k rows, boxes around their rows, and the loss from the axes alone."""
     rows = np.zeros(len(points.weights), np.int64)
     total, sizes = 0.0, np.zeros(partition.classes, np.int64)
@@ -33,7 +33,7 @@ def check(partition, points, k, part=True):
         total += size * sum(float(axis.widths(np.array([lo]), np.array([hi]))[0]) for axis, lo, hi in ends)
     assert rows.tolist() == points.weights.tolist()
     assert sizes.min() >= k
-    assert part or len(set(partition.point.tolist())) == len(partition.point)
+    assert split_points or len(set(partition.point.tolist())) == len(partition.point)
     assert mean_loss(partition) == pytest.approx(total / points.rows / len(points.axes), abs=1e-12)
 
 
@@ -71,12 +71,12 @@ def town_points(people, **said):
     return code_points(generate_town(people), ["age", "sex", "zip", "schooling", "job"], **said)
 
 
-def begin(points, k, *, part=True, seed=0):
+def begin(points, k, *, split_points=True, seed=0):
     """A search from the best start there is."""
-    (start,) = cut(points, [k], part=part, effort=0.0)
+    (start,) = cut(points, [k], split_points=split_points, effort=0.0)
     at, levels = start.points, [np.stack([np.arange(axis.size), np.zeros(axis.size)]) for axis in points.axes]
     tables = [np.ascontiguousarray(table, np.int32) for table in levels]
-    return _kernels.Search(at.codes, at.widths(), tables, k, part, start.point, start.group, start.rows, seed)
+    return _kernels.Search(at.codes, at.widths(), tables, k, split_points, start.point, start.group, start.rows, seed)
 
 
 # The paper's nine rows
@@ -96,12 +96,12 @@ def test_three_classes_of_three_are_table_1b(effort):
 
 @given(point_sets(), st.booleans(), st.sampled_from(["quick", "normal"]), st.data())
 @settings(unhurried, max_examples=60)
-def test_every_partition_is_one(points, part, effort, data):
+def test_every_partition_is_one(points, split_points, effort, data):
     ks = sorted(data.draw(st.sets(st.integers(1, points.rows), min_size=1, max_size=3)))
-    made = cut(points, ks, part=part, effort=effort)
+    made = cut(points, ks, split_points=split_points, effort=effort)
 
     for k, partition in zip(ks, made, strict=True):
-        check(partition, points.at(k), k, part)
+        check(partition, points.at(k), k, split_points)
 
 
 @pytest.mark.parametrize("seed", seeds(25))
@@ -116,14 +116,14 @@ def test_tables_of_every_kind_with_missing_values_and_twins(seed):
 
 @given(point_sets(most_rows=120, heaviest=30), st.integers(0, 6), st.booleans(), st.integers(0, 9))
 @unhurried
-def test_stopped_at_any_moment_it_is_a_partition_and_never_dearer(points, steps, part, seed):
+def test_stopped_at_any_moment_it_is_a_partition_and_never_dearer(points, steps, split_points, seed):
     k = 1 + points.rows // 7
-    found = begin(points, k, part=part, seed=seed)
+    found = begin(points, k, split_points=split_points, seed=seed)
     before = found.price
     for step in range(steps):
         found.step(0.05, step > 0, 1)
         partition = build_partition(points.at(k), *found.shares())
-        check(partition, points.at(k), k, part)
+        check(partition, points.at(k), k, split_points)
         assert found.price <= before + 1e-9
         assert mean_loss(partition) * points.rows * len(points.axes) <= found.price + 1e-9
 
@@ -261,15 +261,15 @@ def test_an_effort_nobody_knows(effort):
 
 @given(point_sets(most_rows=120, heaviest=30), st.booleans(), st.data())
 @unhurried
-def test_every_start_is_a_partition_and_peeling_parts_no_point(points, part, data):
+def test_every_start_is_a_partition_and_peeling_parts_no_point(points, split_points, data):
     k = data.draw(st.integers(1, points.rows))
     with recording("kech.cuts.local.make_starts") as calls:
-        cut(points, [k], part=part, effort=0.0, threads=2)
+        cut(points, [k], split_points=split_points, effort=0.0, threads=2)
     starts = [start for _, made in calls for start in made.get(k, {}).items()]
 
     assert {"cut", "curved", "grown"} <= {kind for kind, _ in starts}
     for kind, start in starts:
-        check(start, points.at(k), k, part and kind != "peeled")
+        check(start, points.at(k), k, split_points and kind != "peeled")
 
 
 def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_are_compared_by_a_step():

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from cutting import say_goal
 from kech.errors import BadOption
-from kech.points.models import class_figures, count_values, keeps
+from kech.points.models import class_figures, classes_meet, count_values
 from oracles import recursive_factor, shares_of, value_figures, values_keep
 from strategies import unhurried
 
@@ -105,8 +105,8 @@ goals = st.one_of(
 @given(value_lists.filter(lambda classes: len(classes) > 1), goals)
 @unhurried
 def test_what_holds_goes_on_holding_while_classes_merge(classes, goal):
-    before = keeps(goal, tally(classes))
-    after = keeps(goal, tally([classes[0] + classes[1], *classes[2:]]))
+    before = classes_meet(goal, tally(classes))
+    after = classes_meet(goal, tally([classes[0] + classes[1], *classes[2:]]))
 
     assert after[0] or not (before[0] and before[1])
     assert after[1:].tolist() == before[2:].tolist()
@@ -127,8 +127,8 @@ def test_a_merged_class_is_no_worse_than_the_worse_of_two(classes, depth):
 @unhurried
 def test_all_rows_together_reach_the_best_of_all(classes, goal):
     together = tally([list(chain(*classes))])
-    if keeps(goal, tally(classes)).all():
-        assert keeps(goal, together).all()
+    if classes_meet(goal, tally(classes)).all():
+        assert classes_meet(goal, together).all()
     figures, best = class_figures(goal, tally(classes)), class_figures(goal, together)
     worst = {name: found.min() if name == "l" else found.max() for name, found in figures.items()}
     assert all(best[x][0] >= worst[x] - 1e-12 if x == "l" else best[x][0] <= worst[x] + 1e-12 for x in worst)
@@ -151,14 +151,14 @@ def test_classes_keep_a_goal_where_the_definition_says_so(classes, data):
     near = list(close_goals(value_figures(data.draw(st.sampled_from(classes)), everybody)))
     for goal, ordered in product([data.draw(goals), *near], (False, True)):
         expected = [values_keep(goal, values, everybody, ordered) for values in classes]
-        assert keeps(goal, tally(classes, ordered)).tolist() == expected
+        assert classes_meet(goal, tally(classes, ordered)).tolist() == expected
 
 
 @given(value_lists, goals)
 @unhurried
 def test_no_class_smaller_than_the_least_holds(classes, goal):
     sizes = np.array([len(values) for values in classes])
-    assert not (keeps(goal, tally(classes)) & (sizes < goal.least_rows)).any()
+    assert not (classes_meet(goal, tally(classes)) & (sizes < goal.least_rows)).any()
 
 
 # Goals

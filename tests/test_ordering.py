@@ -22,9 +22,9 @@ def order_of(points, threads=1):
     return _kernels.order_points(points.codes, points.weights, points.widths(), threads)
 
 
-def cut(points, ks, *, part=True, threads=1, order=None):
+def cut(points, ks, *, split_points=True, threads=1, order=None):
     order = order_of(points) if order is None else order
-    return _kernels.cut_order(points.codes, points.weights, order, points.widths(), list(ks), part, threads)
+    return _kernels.cut_order(points.codes, points.weights, order, points.widths(), list(ks), split_points, threads)
 
 
 def width_of(points):
@@ -37,12 +37,12 @@ def width_of(points):
     return box_width(matrices)
 
 
-def units_of(points, order, part):
+def units_of(points, order, split_points):
     """The line that is cut: single rows, or whole points."""
     units = []
     for i in order.tolist():
         codes, rows = tuple(points.codes[i].tolist()), int(points.weights[i])
-        units += [(codes, 1)] * rows if part else [(codes, rows)]
+        units += [(codes, 1)] * rows if split_points else [(codes, rows)]
     return units
 
 
@@ -155,8 +155,8 @@ def test_neighbours_on_the_line_are_neighbours_in_the_table():
 
 @given(point_sets(most_rows=9, heaviest=4), st.booleans())
 @unhurried
-def test_the_oracle_finds_the_cheapest_of_all_cuts(points, part):
-    units, width = units_of(points, order_of(points), part)[:9], width_of(points)
+def test_the_oracle_finds_the_cheapest_of_all_cuts(points, split_points):
+    units, width = units_of(points, order_of(points), split_points)[:9], width_of(points)
     rows = sum(rows for _, rows in units)
     for k in range(1, rows + 1):
         allowed = [runs for runs in all_cuts(units) if all(sum(r for _, r in run) >= k for run in runs)]
@@ -165,33 +165,33 @@ def test_the_oracle_finds_the_cheapest_of_all_cuts(points, part):
 
 @given(point_sets(), st.booleans())
 @settings(unhurried, max_examples=60)
-def test_no_cut_of_the_line_is_cheaper_for_any_k(points, part):
+def test_no_cut_of_the_line_is_cheaper_for_any_k(points, split_points):
     order, width = order_of(points), width_of(points)
-    units = units_of(points, order, part)
+    units = units_of(points, order, split_points)
     ks = range(1, points.rows + 1)
-    for k, shares in zip(ks, cut(points, ks, part=part, order=order), strict=True):
+    for k, shares in zip(ks, cut(points, ks, split_points=split_points, order=order), strict=True):
         assert price_of(runs_of(points, shares), width) == pytest.approx(cheapest_cut(units, k, width), abs=1e-9)
 
 
 @given(point_sets(most_rows=200, heaviest=60), st.booleans())
 @unhurried
-def test_every_class_has_k_rows_and_every_row_a_class_for_every_k(points, part):
+def test_every_class_has_k_rows_and_every_row_a_class_for_every_k(points, split_points):
     ks = range(1, points.rows + 1)
-    for k, (point, group, rows) in zip(ks, cut(points, ks, part=part), strict=True):
+    for k, (point, group, rows) in zip(ks, cut(points, ks, split_points=split_points), strict=True):
         assert np.bincount(group, weights=rows).min() >= k
         assert np.array_equal(np.bincount(point, weights=rows), points.weights)
         assert rows.min() >= 1
         assert np.array_equal(np.unique(group), np.arange(group[-1] + 1))
         assert (np.diff(group) >= 0).all()
-        assert part or len(np.unique(point)) == len(point)
+        assert split_points or len(np.unique(point)) == len(point)
 
 
 @given(point_sets(most_rows=150, heaviest=60), st.booleans(), st.data())
 @unhurried
-def test_a_k_is_cut_alike_alone_and_with_others(points, part, data):
+def test_a_k_is_cut_alike_alone_and_with_others(points, split_points, data):
     ks = data.draw(st.lists(st.integers(1, points.rows), unique=True, min_size=1).map(sorted))
-    together = cut(points, ks, part=part, threads=2)
-    alone = [cut(points, [k], part=part)[0] for k in ks]
+    together = cut(points, ks, split_points=split_points, threads=2)
+    alone = [cut(points, [k], split_points=split_points)[0] for k in ks]
 
     for one, other in zip(together, alone, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
@@ -337,7 +337,7 @@ def test_spare_rows_of_a_heavy_point_help_its_neighbours():
     (shares,) = cut(point_set([1, 100]), [3])
 
     assert [x.tolist() for x in shares][2][:2] == [1, 2]
-    assert cut(point_set([1, 100]), [3], part=False)[0][1].tolist() == [0, 0]
+    assert cut(point_set([1, 100]), [3], split_points=False)[0][1].tolist() == [0, 0]
 
 
 def test_grids_change_with_k_within_one_spectrum():

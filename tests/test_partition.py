@@ -121,9 +121,9 @@ def test_shares_deal_out_every_row_of_a_point_once(grouping):
 
 @given(point_sets(), st.integers(1, 40), st.booleans())
 @unhurried
-def test_a_cut_gives_a_partition_of_at_least_k(points, k, part):
+def test_a_cut_gives_a_partition_of_at_least_k(points, k, split_points):
     k = min(k, points.rows)
-    (partition,) = cut_ordering(points, [k], threads=1, part=part)
+    (partition,) = cut_ordering(points, [k], threads=1, split_points=split_points)
 
     assert partition.k >= k
     assert partition.sizes.sum() == points.rows

@@ -90,8 +90,8 @@ def class_sides(rows, spans):
     return [(max(column) - min(column)) / span for column, span in zip(columns, spans, strict=True)]
 
 
-def cut_visits(rows, k, style, effort):
-    (partition,) = cut(build_visits(rows), [k], style, effort=effort)
+def cut_visits(rows, k, cut_name, effort):
+    (partition,) = cut(build_visits(rows), [k], cut_name, effort=effort)
     assert partition.k >= k
     assert partition.suppressed == 0
     return partition
@@ -132,10 +132,10 @@ visits = st.integers(1, 3).flatmap(
 
 @settings(unhurried, max_examples=60)
 @given(visits, st.integers(1, 4), st.sampled_from(["local", "minimal"]))
-def test_no_cut_is_below_the_best_of_all_partitions(rows, k, style):
+def test_no_cut_is_below_the_best_of_all_partitions(rows, k, cut_name):
     k = min(k, count_people(rows))
     loss, eps = least_of_all(rows, k)
-    (found,) = cut(build_visits(rows), [k], style, effort="quick")
+    (found,) = cut(build_visits(rows), [k], cut_name, effort="quick")
 
     assert found.k >= k
     assert mean_loss(found) >= loss - 1e-9

@@ -40,17 +40,17 @@ class Table:
             turned[odd, axis] = self.codes.max() - turned[odd, axis]
         return np.argsort(self.codes.sum(axis=1), kind="stable"), np.lexsort(turned.T[::-1])
 
-    def starts(self, k, part=True, threads=1):
+    def starts(self, k, split_points=True, threads=1):
         """From every kind of start: shares (point, class, rows)."""
         for order in self.orders():
-            yield _kernels.cut_order(*self.points(), order, self.widths, [k], part, threads, self.person)[0]
-            yield _kernels.grow_points(*self.points(), order, self.widths, k, part, 4, 0, threads, self.person)
+            yield _kernels.cut_order(*self.points(), order, self.widths, [k], split_points, threads, self.person)[0]
+            yield _kernels.grow_points(*self.points(), order, self.widths, k, split_points, 4, 0, threads, self.person)
         yield _kernels.peel_points(*self.points(), self.widths, self.levels, [k], [inf], 1000, 0, threads, self.person)[
             0
         ]
 
-    def search(self, k, shares, part=True, seed=0):
-        return _kernels.Search(self.codes, self.widths, self.levels, k, part, *shares, seed, self.person)
+    def search(self, k, shares, split_points=True, seed=0):
+        return _kernels.Search(self.codes, self.widths, self.levels, k, split_points, *shares, seed, self.person)
 
     def price(self, shares):
         """The definition: of every row the widths of its class, codes apart over the length of the axis."""
@@ -101,11 +101,11 @@ def count_people(table):
 
 @given(small_tables(), st.integers(1, 5), st.booleans())
 @settings(max_examples=150, deadline=None)
-def test_every_start_and_every_step_keeps_k_people(table, k, part):
+def test_every_start_and_every_step_keeps_k_people(table, k, split_points):
     k = min(k, count_people(table))
-    for start in table.starts(k, part):
+    for start in table.starts(k, split_points):
         table.check(start, k)
-        search = table.search(k, start, part)
+        search = table.search(k, start, split_points)
         for step in range(8):
             before = search.price
             search.step(0.01 if step > 4 else 0.0, step > 1, 1)
@@ -118,8 +118,8 @@ def test_every_start_and_every_step_keeps_k_people(table, k, part):
 @settings(max_examples=40, deadline=None)
 def test_rows_of_a_point_stay_together_where_they_must(table, k, threads):
     k = min(k, count_people(table))
-    for start in table.starts(k, part=False, threads=1 + threads):
-        search = table.search(k, start, part=False)
+    for start in table.starts(k, split_points=False, threads=1 + threads):
+        search = table.search(k, start, split_points=False)
         for step in range(6):
             search.step(0.0, step > 1, 1 + threads)
         assert sorted(search.shares()[0].tolist()) == list(range(len(table.weights)))

@@ -66,9 +66,9 @@ def words(figure):
 def test_several_k_stand_side_by_side_and_one_stands_alone(nine):
     panels = nine.plot(k=(2, 3, 4))
 
-    assert [panel.get_title("left").split(":")[0] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
+    assert [panel.get_title("left").split(" holds")[0] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
     assert len({panel.figure for panel in panels}) == 1
-    assert nine.plot(k=(3,)).get_title("left") == "k = 3: first at eps = 0.2142"
+    assert nine.plot(k=(3,)).get_title("left") == "k = 3 holds from eps 0.2142, 2 classes"
 
 
 @pytest.mark.parametrize("reading", ["homological", "strict", "partition"])
@@ -116,11 +116,13 @@ def test_holes_are_drawn_but_for_those_of_zero_length(nine):
     assert "H1: 3" in words(ax)
 
 
-def test_unknown_is_said_and_not_shaded(nine):
+def test_without_holes_the_radii_between_which_k_begins_to_hold_are_said_and_not_shaded(nine):
     ax = WeightedBarcode(nine.filtration).plot(k=(3,))
+    latest = nine.regimes("strict", 3)[0]
 
-    assert ax.get_title("left") == "k = 3: unknown"
+    assert ax.get_title("left") == f"k = 3 holds from an eps between 0.2142 and {latest.start:.4g}, 1 class"
     assert "holes\nunknown" in words(ax)
+    assert "Holes were not computed in every dimension." in words(ax.figure)
     assert not [one for one in ax.collections if one.get_gid() == "regimes"]
 
 
@@ -171,18 +173,43 @@ def overlap(ends, cell):
 
 
 @settings(deadline=None, max_examples=20)
-@given(st.lists(st.sampled_from([1, 1, 2, 30, 2**14]), min_size=1, max_size=12))
-def test_no_point_is_hidden_by_a_heavy_one(weights):
-    """Points of one row are as thin as a point of 2 ** 14 rows allows, which is 15 times as thick."""
+@given(st.lists(st.sampled_from([1, 1, 2, 30, 500]), min_size=1, max_size=12))
+def test_points_are_as_thick_as_their_rows(weights):
     rows = np.repeat(np.arange(len(weights)), weights)
     sides, _ = drawn(barcode_of(pd.DataFrame({"x": rows}), {}, ["x"]).plot(), "components")
     points = sides[sides[:, 0] == 0]
     points = points[np.argsort(points[:, 2])]
 
-    assert len(points) == len(weights)
-    assert (points[:, 3] - points[:, 2]).min() * 15.01 * len(weights) > 1
+    assert np.allclose(sorted(points[:, 3] - points[:, 2]), np.sort(weights) / len(rows))
     assert np.allclose(points[1:, 2], points[:-1, 3])
     assert (points[0, 2], points[-1, 3]) == (pytest.approx(0), pytest.approx(1))
+
+
+def test_rows_that_a_regime_leaves_out_are_grey_from_there_on():
+    """Five rows close together and one far away: without the far one, k = 5 holds from eps 0.01 on."""
+    barcode = barcode_of(pd.DataFrame({"x": [0, 1, 2, 3, 4, 100]}), {}, ["x"])
+    sides, colours = drawn(barcode.plot(k=(5,), reading="strict", suppress=0.2), "components")
+    grey = np.isclose(colours, np.array([190] * 3) / 255).all(axis=1)
+    start = barcode.regimes("strict", 5, 0.2)[0].start
+
+    assert start == pytest.approx(0.02)
+    assert [tuple(box[:2]) for box in sides[grey].tolist()] == [(pytest.approx(start), pytest.approx(0.48))]
+    assert sides[grey][0, 3] - sides[grey][0, 2] == pytest.approx(1 / 6)
+
+
+def test_what_cuts_reach_is_marked_at_its_eps():
+    barcode = kech.search_partitions(barcode_of(pd.DataFrame({"x": np.arange(30) ** 2}), {}, ["x"]), 3)
+    ax = barcode.plot(k=(3,), reading="partition")
+    places = {
+        line.get_gid(): float(line.get_segments()[0][0, 0])
+        for line in ax.collections
+        if str(line.get_gid()).endswith("cut")
+    }
+    reached = barcode.reached[3]
+
+    assert places.get("minimal cut", places.get("local, minimal cut")) == pytest.approx(reached.eps_at_most)
+    assert places.get("local cut", places.get("local, minimal cut")) == pytest.approx(reached.local_eps)
+    assert "k = 3 holds from eps" in ax.get_title("left")
 
 
 # -- many bars -------------------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def test_grids_that_hide_have_the_same_edges(town):
     )
     assert (full.low == ends.low).all()
     assert (full.low == none.low).all()
-    assert (full.hides == none.hides).all()
+    assert (full.largest_k == none.largest_k).all()
     assert (full.protect, ends.protect, none.protect) == ("full", "ends", "none")
 
 

@@ -264,6 +264,8 @@ def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
 
 
 DASHED = {"column": "a", "axis": "number", "form": "dash", "domain": [0, 9]}
+MIDDLES = ENDS | {"form": "midpoint", "domain": [0, 10]}
+MIDDLE_DAYS = MIDDLES | {"axis": "date", "domain": ["2001-01-01", "2001-01-10"]}
 
 
 @pytest.mark.parametrize(
@@ -291,7 +293,27 @@ DASHED = {"column": "a", "axis": "number", "form": "dash", "domain": [0, 9]}
         (ENDS, ["-Infinity", "Infinity"], "*"),
         (ENDS, ["inf", "5"], "[inf, 5]"),
         (ENDS, ["5", "-inf"], "[5, -inf]"),
-        (ENDS, ["-inf", "-inf"], "-inf"),
+        (ENDS, ["-inf", "-inf"], "no place: -inf"),
+        (ENDS | {"axis": "date"}, ["2001-01-01", "2001-12-31 00:00:00.000000"], "[2001-01-01, 2001-12-31]"),
+        (ENDS | {"axis": "date"}, ["0001-01-01 00:00:00", "2001-12-31"], "<= 2001-12-31"),
+        (ENDS | {"axis": "date"}, ["2001-01-01", "9999-12-31"], ">= 2001-01-01"),
+        (ENDS | {"axis": "date"}, ["2001-01-01", "inf"], "[2001-01-01, inf]"),
+        (MIDDLES, ["23.5", "1.5"], "[22, 25]"),
+        (MIDDLES | {"closed": False}, ["0.15", "0.05"], "[0.1, 0.2)"),
+        (MIDDLES, ["7", "0"], "7"),
+        (MIDDLES, ["7", "inf"], ">= 4"),
+        (MIDDLES, ["2", "Infinity"], "<= 4"),
+        (MIDDLES, ["5", "inf"], "no middle: 5 inf"),
+        (MIDDLES, [None, "inf"], "*"),
+        (MIDDLES, [None, None], None),
+        (MIDDLES, ["5", "-1"], "no middle: 5 -1"),
+        (MIDDLES, ["5", "-inf"], "no middle: 5 -inf"),
+        (MIDDLES, ["5", None], "no middle: 5 None"),
+        (MIDDLES, [None, "1"], "no middle: None 1"),
+        (MIDDLES, ["1e999", "1"], "no middle: 1e999 1"),
+        (MIDDLE_DAYS, ["2001-01-02 12:00:00.000", "1.5"], "[2001-01-01, 2001-01-04]"),
+        (MIDDLE_DAYS, ["2001-01-08", "inf"], ">= 2001-01-06"),
+        (MIDDLE_DAYS, ["2001-01-08", "1e12"], "no middle: 2001-01-08 1e12"),
     ],
 )
 def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):

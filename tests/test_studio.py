@@ -341,7 +341,11 @@ ACTIONS = {
     "other hierarchy": ("hierarchy", ["zip", "--kind", "prefixes"], {"column": "zip", "kind": "prefixes"}),
     "spectrum": ("spectrum", ["--k", "2,3", "--cut", "local,domain", "--effort", "quick"],
                  {"k": [2, 3], "cut": ["local", "domain"], "effort": "quick"}),
-    "barcode": ("barcode", ["--max-dimension", "0", "--k", "3", "--longest", "50000"], {"max_dimension": 0, "k": 3}),
+    "barcode": (
+        "barcode",
+        ["--max-dimension", "0", "--no-partitions", "--k", "3", "--longest", "50000"],
+        {"max_dimension": 0, "k": 3},
+    ),
     "lattice": ("lattice", ["--k", "2,3"], {"k": [2, 3]}),
     "node": ("lattice", ["--node", "1,2"], {"node": [1, 2]}),
     "zigzag": ("zigzag", ["--path", "diagonal", "--k", "3", "--longest", "50000"], {"path": "diagonal", "k": 3}),
@@ -711,7 +715,7 @@ def test_the_same_question_is_the_same_job_and_a_cancelled_one_is_asked_again(st
 
 
 def test_a_question_that_takes_too_long_is_stopped(studio, monkeypatch):
-    monkeypatch.setattr("kech.studio.desk.READING", 0.05)
+    monkeypatch.setattr("kech.studio.workspace.READING", 0.05)
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     assert "longer than" in studio.ask(table, "inspect", 422, rows=10)["message"]
     monkeypatch.undo()
@@ -758,14 +762,14 @@ def test_a_child_that_cannot_be_started_is_a_refusal(tmp_path):
 
 
 def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
-    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
+    monkeypatch.setattr("kech.studio.workspace.MOST_TABLES", 1)
     with running(tmp_path) as studio:
         studio.upload("a.csv", b"a\n1\n")
         assert "Close one" in studio.upload("b.csv", b"a\n1\n", 422)["message"]
 
 
 def test_a_table_that_is_on_its_way_has_its_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
+    monkeypatch.setattr("kech.studio.workspace.MOST_TABLES", 1)
     with running(tmp_path) as studio:
         for whole in (False, True):
             way = socket.create_connection(("127.0.0.1", studio.port), 5)
@@ -787,10 +791,10 @@ def test_a_table_that_is_on_its_way_has_its_place(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no disk that is always full")
 def test_an_upload_that_finds_no_space_leaves_nothing_and_takes_no_place(tmp_path, monkeypatch):
-    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
+    monkeypatch.setattr("kech.studio.workspace.MOST_TABLES", 1)
     with running(tmp_path) as studio:
         with monkeypatch.context() as patch:
-            patch.setattr("kech.studio.desk.open_private", lambda *_: os.open("/dev/full", os.O_WRONLY))
+            patch.setattr("kech.studio.workspace.open_private", lambda *_: os.open("/dev/full", os.O_WRONLY))
             refused = studio.upload("a.csv", b"a\n1\n", 422)
         assert refused["error"] == "CannotWrite" and "no space" in refused["message"]
         assert list(studio.entry.folder.iterdir()) == []
@@ -953,12 +957,12 @@ def test_every_field_of_a_plan_is_told_to_the_pages(studio):
 def test_the_rules_of_every_cut_are_told_to_the_pages(studio):
     told = studio.json("GET", "/api/fields")
     cut = next(field for field in told["fields"] if field["name"] == "cut")
-    assert [*told["styles"]] == cut["choices"]
-    for name, style in told["styles"].items():
-        assert style["purpose"] in cut["help"]
-        with contextlib.nullcontext() if style["by_components"] else pytest.raises(BadOption):
+    assert [*told["cuts"]] == cut["choices"]
+    for name, rules in told["cuts"].items():
+        assert rules["purpose"] in cut["help"]
+        with contextlib.nullcontext() if rules["by_components"] else pytest.raises(BadOption):
             kech.Request().override(cut=name, eps=0.1)
-        with contextlib.nullcontext() if style["keeps_histories"] else pytest.raises(BadOption):
+        with contextlib.nullcontext() if rules["keeps_histories"] else pytest.raises(BadOption):
             kech.Request().override(cut=name, protect_history=True)
 
 

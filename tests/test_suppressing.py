@@ -395,7 +395,7 @@ def test_goals_are_met_without_parting_equal_rows(points, k):
     k, goal = min(k, points.rows), say_goal(l=2)
     if not reachable(points, goal):
         return
-    (made,) = cut(points, [k], goal=goal, part=False)
+    (made,) = cut(points, [k], goal=goal, split_points=False)
     owners = {}
     for point, group in zip(made.points.part_of[made.point].tolist(), made.group.tolist(), strict=True):
         assert owners.setdefault(point, group) == group

@@ -44,13 +44,13 @@ class Lattice:
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
     def classes(self, node: list[int]) -> NDArray[np.int64]: ...
 
-class Urns:
+class ShareDraw:
     def __init__(self, starts: NDArray[np.int64], rows: NDArray[np.int64]) -> None: ...
-    def draw(self, point: NDArray[np.int64], chance: NDArray[np.uint64]) -> NDArray[np.int64]: ...
+    def draw(self, point: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArray[np.int64]: ...
 
-class Deck:
-    def __init__(self, cards: int) -> None: ...
-    def draw(self, chance: NDArray[np.uint64]) -> NDArray[np.uint32]: ...
+class RowShuffle:
+    def __init__(self, rows: int) -> None: ...
+    def draw(self, numbers: NDArray[np.uint64]) -> NDArray[np.uint32]: ...
 
 class Search:
     def __init__(
@@ -59,7 +59,7 @@ class Search:
         widths: Widths,
         levels: list[NDArray[np.int32]],
         k: int,
-        part: bool,
+        split_points: bool,
         point: NDArray[np.int64],
         group: NDArray[np.int64],
         rows: NDArray[np.int64],
@@ -106,7 +106,7 @@ def grow_points(
     order: NDArray[np.int64],
     widths: Widths,
     k: int,
-    part: bool,
+    split_points: bool,
     stretch: int,
     seed: int,
     threads: int,
@@ -135,7 +135,7 @@ def cut_order(
     order: NDArray[np.int64],
     widths: Widths,
     ks: list[int],
-    part: bool,
+    split_points: bool,
     threads: int,
     person: NDArray[np.int32] | None = None,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...

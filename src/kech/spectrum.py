@@ -16,7 +16,7 @@ from kech.points.partition import Partition, column_losses, discernibility, larg
 from kech.points.people import count_table_people
 from kech.points.points import PointLimit, Points, build_points_to_cut
 from kech.request import FIELDS, Cut, Goal, Request, check_ks
-from kech.request.parts import STYLES
+from kech.request.parts import CUTS
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
@@ -139,7 +139,7 @@ def compute_spectrum(
     why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
     for each in selected:
         bounds = "none" if why[each.cut] else "closest" if bound else "quick"
-        lines += fill(coded[each.by_level], ks, each, request.goal, bounds, threads=table.threads)
+        lines += measure_cut(coded[each.by_level], ks, each, request.goal, bounds, threads=table.threads)
     points = coded[selected[0].by_level]
     counts = (table.rows, len(points.merge_people()[0].weights))
     no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
@@ -153,16 +153,16 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     for name in cuts:
         FIELDS["cut"].check(name)
     if not cuts:
-        raise BadOption("--cut", f"choose among {', '.join(STYLES)}.")
+        raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
     return cuts
 
 
 def leading_cut(cuts: Sequence[str] | None) -> str | None:
     """Of several cuts the one that most can be said of: a request names one."""
-    return next((style for style in ("regime", *STYLES) if style in (cuts or ())), None)
+    return next((cut for cut in ("regime", *CUTS) if cut in (cuts or ())), None)
 
 
-def fill(
+def measure_cut(
     points: Points, ks: Sequence[int], cut: Cut, goal: Goal, bounds: str, *, threads: int
 ) -> Iterator[SpectrumRow]:
     """The rows of one cut, with no bounds, quick ones of some k, or the closest of every k."""
@@ -173,11 +173,11 @@ def fill(
             known = closest_bound(partition, k, threads=threads)
         elif known and not fits_grid(k, partition):  # of a larger k, and measured by its length
             (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=threads)
-        yield line(cut.cut, k, partition, known, goal.t_kind)
+        yield measure_partition(cut.cut, k, partition, known, goal.t_kind)
 
 
-def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
-    """The figures of one partition."""
+def measure_partition(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
+    """The row of the spectrum that one partition makes."""
     average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
     worst = worst_figures(Goal(l=1, t=1, t_kind=t_kind), tallies) if tallies else None

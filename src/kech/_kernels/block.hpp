@@ -13,7 +13,7 @@ class Block {
     Block(const Problem& problem, std::vector<Class> classes)
         : problem_(problem), box_(problem.widths), counter_(problem.person) {
         for (auto& members : classes) add(std::move(members));
-        joint_width_.emplace(problem.widths, spread());
+        joint_width_.emplace(problem.widths, sample_distances());
     }
 
     std::size_t size() const { return classes_.size(); }
@@ -85,7 +85,7 @@ class Block {
 
   private:
     // How far neighbours lie apart on each axis.
-    std::vector<double> spread() const {
+    std::vector<double> sample_distances() const {
         std::vector<double> apart(problem_.axes, 0.0);
         for (std::size_t c = 0; c + 1 < size(); ++c)
             for (std::size_t j = 0; j < problem_.axes; ++j)

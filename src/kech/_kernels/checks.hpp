@@ -330,7 +330,7 @@ inline void check_path(const std::vector<std::span<const std::int64_t>>& path, s
     }
 }
 
-// -- texts and tickets ----------------------------------------------------------------------------------------
+// -- texts and draws ----------------------------------------------------------------------------------------
 
 // Cells between their ends, as Arrow holds them; without bits all are present, otherwise from one bit on.
 inline void check_texts(std::span<const std::uint8_t> bits, std::size_t bit, std::span<const std::int32_t> ends,
@@ -349,9 +349,10 @@ inline void check_hashing(std::size_t key, std::size_t size, std::span<const std
     require(ends.back() <= static_cast<std::int64_t>(letters), "every text lies within its letters");
 }
 
-inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
-    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
-    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
+inline void check_share_draw(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()),
+            "the shares of points lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share belongs to a point");
     std::int64_t total = 0;
     for (std::int64_t some : rows) {
         require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");

@@ -32,14 +32,14 @@ struct AxisLevels {
 };
 
 // Pairs of a person and a class, each once, person by person.  Who is in one class only stays in one class at every
-// node above, so the class counts them in `settled` and their pair is dropped.  Empty where rows are people.
+// node above, so the class counts them in `only_here` and their pair is dropped.  Empty where rows are people.
 struct PeoplePairs {
-    std::vector<std::int64_t> settled;   // people of each class who are in no other
+    std::vector<std::int64_t> only_here;   // people of each class who are in no other
     std::vector<std::uint32_t> classes;  // of the pairs
     std::vector<std::uint32_t> ends;     // of each person's pairs
 
     std::int64_t bytes() const {
-        return static_cast<std::int64_t>(settled.size() * 8 + (classes.size() + ends.size()) * 4);
+        return static_cast<std::int64_t>(only_here.size() * 8 + (classes.size() + ends.size()) * 4);
     }
 };
 
@@ -63,8 +63,8 @@ class PairRoller {
     // `number`: the new class of each old one.
     PeoplePairs roll(const PeoplePairs& below, const std::vector<std::uint32_t>& number, std::size_t classes) {
         PeoplePairs made{std::vector<std::int64_t>(classes, 0), {}, {}};
-        for (std::size_t c = 0; c < number.size(); ++c) made.settled[number[c]] += below.settled[c];
-        people_ = made.settled;
+        for (std::size_t c = 0; c < number.size(); ++c) made.only_here[number[c]] += below.only_here[c];
+        people_ = made.only_here;
         made.classes.reserve(below.classes.size());
         made.ends.reserve(below.ends.size());
         seen_.assign(classes, nobody);
@@ -82,7 +82,7 @@ class PairRoller {
                 made.ends.push_back(static_cast<std::uint32_t>(made.classes.size()));
                 continue;
             }
-            ++made.settled[made.classes.back()];
+            ++made.only_here[made.classes.back()];
             made.classes.pop_back();
         }
         made.classes.shrink_to_fit();
@@ -238,7 +238,7 @@ class Lattice {
         explicit Workspace(std::size_t words) : table(words) {}
     };
 
-    bool by_people() const { return !pairs_.settled.empty(); }
+    bool by_people() const { return !pairs_.only_here.empty(); }
 
     // People of each class that was made last, or rows.
     template <std::size_t Words>
@@ -251,7 +251,7 @@ class Lattice {
         PeoplePairs pairs;
         if (points.person.empty()) return pairs;
         for (std::size_t p = 0; p < points.count; ++p) {
-            pairs.settled.push_back(points.person[p] < 0 ? points.weights[p] : 0);
+            pairs.only_here.push_back(points.person[p] < 0 ? points.weights[p] : 0);
             if (points.person[p] >= 0) pairs.classes.push_back(static_cast<std::uint32_t>(p));
         }
         auto person = [&](std::uint32_t p) { return points.person[p]; };

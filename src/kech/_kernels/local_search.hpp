@@ -62,14 +62,14 @@ class LocalSearch {
 
     std::size_t halve(std::vector<std::size_t>& order, const std::vector<const Code*>& place, std::size_t begin,
                       std::size_t end, Random& random) const {
-        std::vector<double> spread(problem_.axes, 0.0);
+        std::vector<double> apart(problem_.axes, 0.0);
         for (std::size_t i = 0; i < constants::block_samples; ++i) {
             const Code* a = place[order[begin + random.below(end - begin)]];
             const Code* b = place[order[begin + random.below(end - begin)]];
-            for (std::size_t j = 0; j < problem_.axes; ++j) spread[j] += problem_.widths.between(j, a[j], b[j]);
+            for (std::size_t j = 0; j < problem_.axes; ++j) apart[j] += problem_.widths.between(j, a[j], b[j]);
         }
-        for (double& s : spread) s *= random.share();
-        std::size_t axis = std::max_element(spread.begin(), spread.end()) - spread.begin();
+        for (double& s : apart) s *= random.share();
+        std::size_t axis = std::max_element(apart.begin(), apart.end()) - apart.begin();
         double share = constants::block_cut_from + constants::block_cut_range * random.share();
         auto middle = begin + static_cast<std::size_t>(share * (end - begin));
         split_line(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {

@@ -163,12 +163,12 @@ class MergeTreeBuilder {
             double widest = 0;
             for (std::size_t j = 0; j < axes; ++j)
                 if (lo[j] != hi[j]) widest = std::max(widest, widths_.width(j, lo[j], hi[j]));
-            tree_.simplex.push_back(settle(n, widest / 2));
+            tree_.simplex.push_back(clip_to_life(n, widest / 2));
         }
     }
 
     // A component is never a simplex before it is born, and never becomes one if it dies first.
-    double settle(std::size_t node, double radius) const {
+    double clip_to_life(std::size_t node, double radius) const {
         radius = std::max(radius, tree_.birth[node]);
         return radius >= tree_.death[node] ? infinity : radius;
     }
@@ -177,7 +177,7 @@ class MergeTreeBuilder {
     void enclose(unsigned threads) {
         for_each(tree_.parent.size() - points_.count, threads, [&](std::size_t merge, std::size_t) {
             std::size_t n = points_.count + merge;
-            if (tree_.simplex[n] < infinity) tree_.simplex[n] = settle(n, ball_radius(n));
+            if (tree_.simplex[n] < infinity) tree_.simplex[n] = clip_to_life(n, ball_radius(n));
         });
     }
 

@@ -25,7 +25,7 @@
 #include "shares.hpp"
 #include "side_bound.hpp"
 #include "suppression.hpp"
-#include "urns.hpp"
+#include "row_draws.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -175,13 +175,13 @@ static Out<std::int64_t> order_by_hilbert(const Codes& codes, const Widths& widt
 }
 
 static nb::list cut_order(const Codes& codes, const Ints& weights, const Ints& order, const Widths& widths,
-                          const std::vector<std::int64_t>& ks, bool part, unsigned threads, const Persons& person) {
+                          const std::vector<std::int64_t>& ks, bool split_points, unsigned threads, const Persons& person) {
     return hand_over(release_gil([&] {
         check_points(view(codes), view(weights), widths);
         check_ks(ks, check_people(view(person, codes.shape(0)), view(weights)));
         check_order(view(order), codes.shape(0));
         auto points = view(codes, weights, person);
-        return check_results(OrderCut(points, order.data(), widths, part).run(ks, clamp_threads(threads)), ks, points);
+        return check_results(OrderCut(points, order.data(), widths, split_points).run(ks, clamp_threads(threads)), ks, points);
     }));
 }
 
@@ -200,13 +200,14 @@ static nb::list peel_points(const Codes& codes, const Ints& weights, const Width
 }
 
 static nb::tuple grow_points(const Codes& codes, const Ints& weights, const Ints& order, const Widths& widths, std::int64_t k,
-                             bool part, std::size_t stretch, std::uint64_t seed, unsigned threads, const Persons& person) {
+                             bool split_points, std::size_t stretch, std::uint64_t seed, unsigned threads,
+                             const Persons& person) {
     return hand_over(release_gil([&] {
         std::int64_t rows = check_points(view(codes), view(weights), widths);
         check_k(k, check_people(view(person, codes.shape(0)), view(weights)));
         check_classes(k, rows);
         check_order(view(order), codes.shape(0));
-        Problem problem{copy(codes), widths.axes(), widths, k, part, copy(person)};
+        Problem problem{copy(codes), widths.axes(), widths, k, split_points, copy(person)};
         auto made = grow_classes(problem, weights.data(), order.data(), stretch, seed, clamp_threads(threads));
         return check_result(std::move(made), codes.shape(0), k, problem.person);
     }));
@@ -226,15 +227,15 @@ static nb::tuple gather_points(const Codes& codes, const Ints& weights, const Wi
 // -- the search, suppression and goals ------------------------------------------------------------------------
 
 static void begin_search(LocalSearch* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
-                         std::int64_t k, bool part, const Ints& point, const Ints& group, const Ints& rows, std::uint64_t seed,
-                         const Persons& person) {
+                         std::int64_t k, bool split_points, const Ints& point, const Ints& group, const Ints& rows,
+                         std::uint64_t seed, const Persons& person) {
     auto start = copy(point, group, rows);
     nb::gil_scoped_release release;
     check_codes(view(codes), widths);
     check_person(view(person, codes.shape(0)));
     check_classes(k, check_shares(start, codes.shape(0), k, view(person, codes.shape(0))));
     auto levels = read_levels(tables, widths);
-    new (place) LocalSearch({copy(codes), widths.axes(), widths, k, part, copy(person)}, std::move(levels), start, seed);
+    new (place) LocalSearch({copy(codes), widths.axes(), widths, k, split_points, copy(person)}, std::move(levels), start, seed);
 }
 
 static void step_on(LocalSearch& search, double heat, bool ruin, unsigned threads) {
@@ -510,15 +511,15 @@ static Out<std::int64_t> count_boxes(const HeldCounter& held, const Codes& lo, c
     }));
 }
 
-static Out<std::int64_t> draw_shares(Urns& urns, const Ints& point, const In<std::uint64_t>& chance) {
+static Out<std::int64_t> draw_shares(ShareDraw& shares, const Ints& point, const In<std::uint64_t>& numbers) {
     return hand_over(release_gil([&] {
-        require(point.size() == chance.size(), "there is a chance for each row");
-        return urns.draw(point.data(), chance.data(), point.size());
+        require(point.size() == numbers.size(), "there is a random number for each row");
+        return shares.draw(point.data(), numbers.data(), point.size());
     }));
 }
 
-static Out<std::uint32_t> draw_cards(Deck& deck, const In<std::uint64_t>& chance) {
-    return hand_over(release_gil([&] { return deck.draw(chance.data(), chance.size()); }));
+static Out<std::uint32_t> draw_rows(RowShuffle& rows, const In<std::uint64_t>& numbers) {
+    return hand_over(release_gil([&] { return rows.draw(numbers.data(), numbers.size()); }));
 }
 
 // Digests of texts that lie between their ends, one after another.
@@ -573,13 +574,13 @@ NB_MODULE(_kernels, m) {
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes, array, one, one)
         .def("classes", &classes_at);
-    nb::class_<Urns>(m, "Urns")
-        .def("__init__", [](Urns* made, const Ints& starts, const Ints& rows) {
-            check_urns(view(starts), view(rows));
-            new (made) Urns(starts.data(), starts.size() - 1, rows.data());
+    nb::class_<ShareDraw>(m, "ShareDraw")
+        .def("__init__", [](ShareDraw* made, const Ints& starts, const Ints& rows) {
+            check_share_draw(view(starts), view(rows));
+            new (made) ShareDraw(starts.data(), starts.size() - 1, rows.data());
         }, array, array)
         .def("draw", &draw_shares, array, array);
-    nb::class_<Deck>(m, "Deck").def(nb::init<std::uint32_t>(), one).def("draw", &draw_cards, array);
+    nb::class_<RowShuffle>(m, "RowShuffle").def(nb::init<std::uint32_t>(), one).def("draw", &draw_rows, array);
     nb::class_<LocalSearch>(m, "Search")
         .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one, person)
         .def("step", &step_on)

@@ -14,10 +14,10 @@ struct Piece {
 
 class OrderCut {
   public:
-    OrderCut(const Points& points, const std::int64_t* order, const Widths& widths, bool part)
-        : points_(points), widths_(widths), part_(part) {
+    OrderCut(const Points& points, const std::int64_t* order, const Widths& widths, bool split_points)
+        : points_(points), widths_(widths), split_points_(split_points) {
         line_.reserve(points.count);
-        if (points.person.empty() || !part) {
+        if (points.person.empty() || !split_points) {
             for (std::size_t p = 0; p < points.count; ++p) line_.push_back({order[p], points.weights[order[p]]});
         } else {
             deal(order);
@@ -124,7 +124,7 @@ class OrderCut {
             }
             if (pending > 0) flush(p - 1);
             std::int64_t side = (k - 2) / unit + 1;
-            if (!part_ || (!next_.empty() && points_.person[line_[p].point] >= 0)) {
+            if (!split_points_ || (!next_.empty() && points_.person[line_[p].point] >= 0)) {
                 pieces.push_back({p, p, rows});
             } else if (rows > 3 * side * unit) {
                 for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, unit});
@@ -248,7 +248,7 @@ class OrderCut {
 
     Points points_;
     const Widths& widths_;
-    bool part_;
+    bool split_points_;
     Class line_;                     // units: some rows of one point, along the order
     std::vector<std::size_t> next_;  // with persons: the next unit of the same person
 };

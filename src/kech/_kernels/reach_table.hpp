@@ -30,8 +30,8 @@ class ReachTable {
         radii_.resize(most_ * weights_.size());
         constexpr std::size_t task = constants::point_task / constants::tree_leaf;
         for_each((leaves_.size() + task - 1) / task, threads, [&](std::size_t b, std::size_t) {
-            Desk desk(person_);
-            for (std::size_t l = b * task; l < std::min((b + 1) * task, leaves_.size()); ++l) measure(leaves_[l], desk);
+            Workspace space(person_);
+            for (std::size_t l = b * task; l < std::min((b + 1) * task, leaves_.size()); ++l) measure(leaves_[l], space);
         });
         return std::move(radii_);
     }
@@ -40,8 +40,8 @@ class ReachTable {
     using Found = std::pair<double, std::size_t>;  // distance, place
 
     // What one thread works with.
-    struct Desk {
-        explicit Desk(std::span<const Person> person) : people(person) {}
+    struct Workspace {
+        explicit Workspace(std::span<const Person> person) : people(person) {}
 
         PeopleCounter people;
         std::vector<std::pair<double, std::size_t>> open;  // nodes
@@ -50,66 +50,66 @@ class ReachTable {
         typename MetricTree<Fold>::Crowd crowd;
     };
 
-    void measure(std::size_t leaf, Desk& desk) {
+    void measure(std::size_t leaf, Workspace& space) {
         auto [begin, end, _, __] = tree_.nodes()[leaf];
         std::size_t middle = (begin + end) / 2;
-        search(middle, infinity, person_.empty() ? most_ + most_ / 2 : most_, desk);
-        double reach = bound_leaf(begin, end, desk);
-        settle(middle, infinity, desk);
+        search(middle, infinity, person_.empty() ? most_ + most_ / 2 : most_, space);
+        double reach = bound_leaf(begin, end, space);
+        write_radii(middle, infinity, space);
         bool together = tree_.gap_across(leaf) < reach;
-        if (together) gather(leaf, reach, desk);
+        if (together) gather(leaf, reach, space);
         for (std::size_t i = begin; i < end; ++i) {
             if (i == middle) continue;
-            double limit = desk.limits[i - begin];
-            if (together) choose(i, limit, desk);
-            else search(i, limit, most_, desk);
-            settle(i, limit, desk);
+            double limit = space.limits[i - begin];
+            if (together) choose(i, limit, space);
+            else search(i, limit, most_, space);
+            write_radii(i, limit, space);
         }
     }
 
     // How far each point of a leaf reaches at most, and the farthest of these.
-    double bound_leaf(std::size_t begin, std::size_t end, Desk& desk) {
-        desk.crowd.clear();
-        for (auto [_, at] : desk.found) desk.crowd.add(tree_, at, at + 1);
-        desk.limits.clear();
+    double bound_leaf(std::size_t begin, std::size_t end, Workspace& space) {
+        space.crowd.clear();
+        for (auto [_, at] : space.found) space.crowd.add(tree_, at, at + 1);
+        space.limits.clear();
         for (std::size_t i = begin; i < end; ++i) {
-            auto& far = desk.crowd.distances(tree_, i);
+            auto& far = space.crowd.distances(tree_, i);
             auto enough = far.end() - 1;  // all of it, or so many points, each of a row or more
             if (person_.empty() && static_cast<std::int64_t>(far.size()) > most_) enough = far.begin() + (most_ - 1);
             std::nth_element(far.begin(), enough, far.end());
-            desk.limits.push_back(*enough);
+            space.limits.push_back(*enough);
         }
-        return *std::max_element(desk.limits.begin(), desk.limits.end());
+        return *std::max_element(space.limits.begin(), space.limits.end());
     }
 
     // All points of nodes that are nearer to a leaf than the reach.
-    void gather(std::size_t leaf, double reach, Desk& desk) {
-        desk.crowd.clear();
+    void gather(std::size_t leaf, double reach, Workspace& space) {
+        space.crowd.clear();
         for (std::size_t n = 0; n < tree_.nodes().size();) {
             const auto& node = tree_.nodes()[n];
             bool near = tree_.gap_between(leaf, n) < reach;
-            if (near && tree_.is_leaf(n)) desk.crowd.add(tree_, node.begin, node.end);
+            if (near && tree_.is_leaf(n)) space.crowd.add(tree_, node.begin, node.end);
             n = near ? n + 1 : node.after;
         }
     }
 
     // Of the gathered points, those within the limit.
-    void choose(std::size_t i, double limit, Desk& desk) {
-        const auto& far = desk.crowd.distances(tree_, i);
-        desk.found.clear();
+    void choose(std::size_t i, double limit, Workspace& space) {
+        const auto& far = space.crowd.distances(tree_, i);
+        space.found.clear();
         for (std::size_t c = 0; c < far.size(); ++c)
-            if (far[c] < limit) desk.found.emplace_back(far[c], desk.crowd.place(c));
+            if (far[c] < limit) space.found.emplace_back(far[c], space.crowd.place(c));
     }
 
     // The nearest points that hold enough people, or all within the limit.
-    void search(std::size_t i, double limit, std::int64_t rows, Desk& desk) {
+    void search(std::size_t i, double limit, std::int64_t rows, Workspace& space) {
         for (;; rows *= 2)
-            if (search_rows(i, limit, std::min(rows, rows_), desk) || person_.empty() || count(desk) >= most_) return;
+            if (search_rows(i, limit, std::min(rows, rows_), space) || person_.empty() || count(space) >= most_) return;
     }
 
     // The nearest points that hold so many rows; whether all within the limit were found.
-    bool search_rows(std::size_t i, double limit, std::int64_t rows, Desk& desk) {
-        auto &heap = desk.found, &open = desk.open;
+    bool search_rows(std::size_t i, double limit, std::int64_t rows, Workspace& space) {
+        auto &heap = space.found, &open = space.open;
         heap.clear();
         open.assign(1, {0.0, 0});
         std::int64_t held = 0;
@@ -141,15 +141,15 @@ class ReachTable {
         return all || held == rows_;
     }
 
-    std::int64_t count(Desk& desk) const {
-        desk.people.start();
-        for (auto [_, at] : desk.found) desk.people.add({static_cast<std::int64_t>(at), weights_[at]});
-        return desk.people.people();
+    std::int64_t count(Workspace& space) const {
+        space.people.start();
+        for (auto [_, at] : space.found) space.people.add({static_cast<std::int64_t>(at), weights_[at]});
+        return space.people.people();
     }
 
     // From what was found within the limit, the radius of one point for each k; where it does not reach, the limit is one.
-    void settle(std::size_t i, double limit, Desk& desk) {
-        auto& found = desk.found;
+    void write_radii(std::size_t i, double limit, Workspace& space) {
+        auto& found = space.found;
         if (person_.empty() && static_cast<std::int64_t>(found.size()) > most_) {  // a point has a row or more
             std::nth_element(found.begin(), found.begin() + most_, found.end());
             found.resize(most_);
@@ -157,12 +157,12 @@ class ReachTable {
         std::sort(found.begin(), found.end());
         std::size_t points = weights_.size();
         std::int64_t k = 0;
-        desk.people.start();
+        space.people.start();
         for (auto [far, at] : found) {
             if (k >= most_) break;
-            desk.people.add({static_cast<std::int64_t>(at), weights_[at]});
+            space.people.add({static_cast<std::int64_t>(at), weights_[at]});
             double radius = tree_.fold().radius(far);
-            for (; k < std::min(desk.people.people(), most_); ++k) radii_[k * points + i] = radius;
+            for (; k < std::min(space.people.people(), most_); ++k) radii_[k * points + i] = radius;
         }
         for (; k < most_; ++k) radii_[k * points + i] = tree_.fold().radius(limit);
     }

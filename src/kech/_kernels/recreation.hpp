@@ -187,7 +187,7 @@ class Recreation {
             if (cells_.count_cells(region, nodes[q], peel_) && open_cells(region, fewest, rows, paid))
                 people = people_left(region, rows);
         }
-        return settle(region, bound, paid);
+        return place_left_over(region, bound, paid);
     }
 
     // Whether there was one to open.
@@ -299,7 +299,7 @@ class Recreation {
     }
 
     // Freed rows without a class join a new one or a donor.
-    double settle(Region& region, double bound, double paid) {
+    double place_left_over(Region& region, double bound, double paid) {
         std::size_t made = used_;
         double lent = cost() - paid, before = 0;
         for (Donor& donor : region.donors) {

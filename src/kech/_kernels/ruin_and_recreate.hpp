@@ -242,7 +242,7 @@ class Moves {
         return who < 0 ? region.held.size() : first_held_ + people_.number(who);
     }
 
-    void settle_donors(const Region& region) {
+    void return_to_donors(const Region& region) {
         for (const Donor& donor : region.donors) {
             if (donor.taken.empty() && donor.given.empty()) continue;
             Class members = block_[donor.place];
@@ -269,7 +269,7 @@ class Moves {
         if (fresh > price - rounding - heat_ * price * logarithm(random_.share() + 1e-12)) return 0;
         if (std::abs(fresh - price) < rounding) return 0;
         auto classes = recreation_.take();
-        if (recipe == Recipe::borrow) settle_donors(region);
+        if (recipe == Recipe::borrow) return_to_donors(region);
         replace(std::move(classes));
         return price - fresh;
     }

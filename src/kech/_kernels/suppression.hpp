@@ -103,7 +103,7 @@ class Suppression {
         auto order = count_up<std::size_t>(classes_.size());
         block_of_.resize(classes_.size());
         splits_.emplace_back();
-        joint_width_.emplace(problem_.widths, spread(order, 0, order.size()));
+        joint_width_.emplace(problem_.widths, sample_distances(order, 0, order.size()));
         part_in_blocks(order, 0, order.size(), 0);
     }
 
@@ -115,7 +115,7 @@ class Suppression {
             std::sort(block.begin(), block.end());
             return;
         }
-        auto apart = spread(order, begin, end);
+        auto apart = sample_distances(order, begin, end);
         std::size_t axis = std::max_element(apart.begin(), apart.end()) - apart.begin();
         std::size_t middle = begin + (end - begin) / 2;
         split_line(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
@@ -132,7 +132,7 @@ class Suppression {
     Code lowest(std::size_t c, std::size_t axis) const { return classes_[c].box.lo()[axis]; }
 
     // How far some of these classes lie apart on each axis.
-    std::vector<double> spread(const std::vector<std::size_t>& order, std::size_t begin, std::size_t end) const {
+    std::vector<double> sample_distances(const std::vector<std::size_t>& order, std::size_t begin, std::size_t end) const {
         std::vector<double> apart(problem_.axes, 0.0);
         std::size_t step = std::max<std::size_t>(1, (end - begin) / constants::suppression_samples);
         for (std::size_t j = 0; j < problem_.axes; ++j)
@@ -232,9 +232,9 @@ class Suppression {
                 std::reverse(all.begin(), all.end());
             }
         }
-        Move best = settle(c, all);
+        Move best = place_leavers(c, all);
         if (!best_ends.empty())
-            if (Move trimmed = settle(c, best_ends); trimmed.gain > best.gain) best = std::move(trimmed);
+            if (Move trimmed = place_leavers(c, best_ends); trimmed.gain > best.gain) best = std::move(trimmed);
         return best;
     }
 
@@ -289,7 +289,7 @@ class Suppression {
     }
 
     // Where each leaver goes, one after the other, each home growing on the way; and what it saves.
-    Move settle(std::size_t c, const std::vector<std::size_t>& who) {
+    Move place_leavers(std::size_t c, const std::vector<std::size_t>& who) {
         Move move;
         std::vector<MeasuredClass> homes(near_.size(), MeasuredClass(problem_.widths));
         for (std::size_t h = 0; h < homes.size(); ++h) {

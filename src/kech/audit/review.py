@@ -80,7 +80,7 @@ def review_hierarchy(
     """
     check_is_table(table)
     if column not in table.columns:
-        raise NoSuchColumn(column, table.columns)
+        raise NoSuchColumn(str(column), table.columns)
     if column not in table.loaded:
         raise BadOption("column", f"{column!r} has no role among those named, so it was not read. Give it one.")
     if kind is not None and (kind not in KINDS or source is not None):
@@ -114,7 +114,7 @@ def build_tree(
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
     wished = replace_part(choice, kind=axis_kind, order=order if axis_kind == "ordered" else ())
     chosen = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
-    axis, _ = build_axis(chosen, column, labels, steps=True)
+    axis, _ = build_axis(chosen, column, labels, by_level=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

@@ -101,7 +101,7 @@ class Population:
     """How many people there are, and how many of them could be in each class; rows where nobody is named."""
 
     size: int
-    spread: Ints | None = None  # None where only their number is known
+    matches: Ints | None = None  # for each class, people who could be in it; None where only their number is known
     counted: str = "people"
 
 
@@ -152,7 +152,7 @@ def assess(
     stated = state_risk(release)
     people_of = np.full(len(sizes), stated["k"]) if stated and recount is None else recount.least if recount else None
     known = find_population(release, population, people_of, person)
-    spread = None if known is None else known.spread
+    matches = None if known is None else known.matches
     people = None if recount is None else recount.people
     share, model = unique_in_population(sizes, hidden, known, people or (stated["people"] if stated else None))
     return Risk(
@@ -167,9 +167,9 @@ def assess(
         quasi_identifiers=release.quasi_identifiers,
         thresholds=taus,
         prosecutor=attack_chances(sizes, hidden, taus),
-        journalist=None if spread is None else attack_anybody(sizes, spread, taus),
-        marketer=None if spread is None else {"average": mean_chance(sizes, spread)},
-        k_map=None if spread is None else int(spread.min()),
+        journalist=None if matches is None else attack_anybody(sizes, matches, taus),
+        marketer=None if matches is None else {"average": mean_chance(sizes, matches)},
+        k_map=None if matches is None else int(matches.min()),
         population=None if known is None else known.size,
         population_counted=None if known is None else known.counted,
         sample_uniqueness=int(sizes[hidden == 1].sum()) / release.rows,
@@ -190,7 +190,10 @@ def state_risk(release: Published) -> dict[str, Any] | None:
 
 def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
     """Chances above 0 and at most 1, each once."""
-    taus = tuple(dict.fromkeys(map(float, threshold)))
+    try:
+        taus = tuple(dict.fromkeys(map(float, threshold)))
+    except (TypeError, ValueError):
+        taus = ()
     if not taus or not all(0 < tau <= 1 for tau in taus):
         raise BadOption("--threshold", "give chances above 0 and at most 1: --threshold 0.09 0.2.")
     return taus
@@ -203,10 +206,10 @@ def attack_chances(sizes: Ints, confused: Ints, taus: Sequence[float]) -> Attack
     return Attacker(1 / int(confused.min()), mean_chance(sizes, confused), above)
 
 
-def attack_anybody(sizes: Ints, spread: Ints, taus: Sequence[float]) -> Attacker:
+def attack_anybody(sizes: Ints, matches: Ints, taus: Sequence[float]) -> Attacker:
     """Chances of a journalist, whose average is over the population where that is worse."""
-    chances = attack_chances(sizes, spread, taus)
-    return replace(chances, average=max(len(sizes) / int(spread.sum()), chances.average))
+    chances = attack_chances(sizes, matches, taus)
+    return replace(chances, average=max(len(sizes) / int(matches.sum()), chances.average))
 
 
 def mean_chance(sizes: Ints, confused: Ints) -> float:
@@ -228,9 +231,9 @@ def find_population(
             return find_population(release, table, least_people, person)
     linkage, person_columns = link(release, population), population.person
     number = number_people(population, person_columns) if person_columns else np.arange(linkage.rows)
-    spread = np.array([len(np.unique(number[linkage.candidates(j)])) for j in range(len(release.labels))])
-    check_covers(linkage, np.arange(len(spread)), spread, "--population", least_people)
-    return Population(len(np.unique(number)), spread, "people" if person_columns else "rows")
+    matches = np.array([len(np.unique(number[linkage.candidates(j)])) for j in range(len(release.labels))])
+    check_covers(linkage, np.arange(len(matches)), matches, "--population", least_people)
+    return Population(len(np.unique(number)), matches, "people" if person_columns else "rows")
 
 
 def unique_in_population(
@@ -243,8 +246,8 @@ def unique_in_population(
     if known is None:
         return None, None
     rows = int(sizes.sum())
-    if known.spread is not None:
-        return int(sizes[known.spread == 1].sum()) / rows, "counted"
+    if known.matches is not None:
+        return int(sizes[known.matches == 1].sum()) / rows, "counted"
     if known.size < (people or rows):
         counted = f"{people:,} people of the file" if people else f"{rows:,} released rows"
         raise BadOption(

@@ -22,7 +22,7 @@ from kech.certificate import (
     read_claims,
 )
 from kech.certificate.check import has_order, read_values
-from kech.errors import BadOption, ClaimBroken
+from kech.errors import BadOption, ClaimBroken, check_path
 from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
@@ -64,6 +64,7 @@ def verify_release(
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
     `person` columns, people are recounted: exactly where the release can be made again from it, as bounds otherwise.
     """
+    check_path(path)
     request = (request or Request()).override(**fields)
     quasi_identifiers, sensitive = request.columns.quasi_identifiers or None, request.columns.sensitive
     orders = {name: choice.order for name, choice in request.axes.items() if choice.order and name in sensitive}
@@ -232,7 +233,7 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
     if isinstance(population, int):
         raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
     if not release.rows:
-        raise BadOption(str(release.path), "it has no rows, so nobody is in it.")
+        raise BadOption(str(release.path), "it has no rows, so nobody is in it. Name another file.")
     if not isinstance(population, Table):
         with read_table(population) as table:
             return measure_presence(release, table)

@@ -142,7 +142,7 @@ class TextAxis(Axis):
         """For each code the first and last code that are printed with it at least."""
         return self.runs
 
-    def spread(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+    def expand_to_cells(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The whole cells that a range touches."""
         return self.cells[0][lo], self.cells[1][hi]
 

@@ -29,28 +29,28 @@ def cover(axis: Axis, step: float, k: int) -> Axis:
     """
     if isinstance(axis, LineAxis):
         left, right = axis.at(k).ends
-        hides = np.where(axis.hides >= k, axis.hides, 0)
-        kept = keep_edges(left[: axis.values], right[: axis.values], hides, step * axis.at(k).length)
-        return rebuild_codes(replace(axis, hides=np.where(kept, hides, 0), fine=axis.fine or axis))
+        largest_k = np.where(axis.largest_k >= k, axis.largest_k, 0)
+        kept = keep_edges(left[: axis.values], right[: axis.values], largest_k, step * axis.at(k).length)
+        return rebuild_codes(replace(axis, largest_k=np.where(kept, largest_k, 0), fine=axis.fine or axis))
     if isinstance(axis, RankAxis | TreeAxis):
         return rebuild_codes(replace(axis, starts=run_starts(axis, step)))
     return axis
 
 
-def keep_edges(left: Floats, right: Floats, hides: Ints, most: float) -> NDArray[np.bool_]:
+def keep_edges(left: Floats, right: Floats, largest_k: Ints, most: float) -> NDArray[np.bool_]:
     """Which boundaries between codes remain, so that every cell is short, or one cell of the finer grid.
 
     Edges that serve a larger k come first, and part only cells that are too long without them.  So what is said of
     cells holds for every k, on the edges that it leaves.
     """
-    kept = np.zeros(len(hides), bool)
-    cells = [(0, len(hides))]
+    kept = np.zeros(len(largest_k), bool)
+    cells = [(0, len(largest_k))]
     while cells:
         first, last = cells.pop()
-        top = hides[first:last].max(initial=0)
+        top = largest_k[first:last].max(initial=0)
         if top == 0 or right[last] - left[first] <= most:
             continue
-        ties = first + np.flatnonzero(hides[first:last] == top)
+        ties = first + np.flatnonzero(largest_k[first:last] == top)
         starts, stops = np.append(first, ties + 1), np.append(ties, last)
         at = 0
         while at < len(starts):

@@ -203,17 +203,17 @@ def format_date(seconds: float, unit: float) -> str:
 # -- edges of a grid ------------------------------------------------------------------------------------
 
 
-ALWAYS = np.iinfo(np.int64).max  # as `hides`: an edge published for every k
+ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published for every k
 LARGEST = 1e307  # beyond it the length of an axis would be no float
 FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Inner edges, ascending; `hides[i]` is the largest k at which edge i is published."""
+    """Inner edges, ascending; `largest_k[i]` is the largest k at which edge i is published."""
 
     edges: Floats
-    hides: Ints
+    largest_k: Ints
     span: tuple[float, float]  # edges lie in it; all beyond is an open tail
     unit: float  # values are multiples of it; 0 where they are not
 
@@ -227,7 +227,7 @@ def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
         return build_grid(values, counts, (low, high), closing_unit(values, unit), rulers)
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
     written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
-    return replace(grid, edges=grid.edges[written], hides=grid.hides[written])
+    return replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
 
 
 def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
@@ -258,9 +258,9 @@ def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float
     """The span of all but the outermost rows, 20 or half a percent at each end, inside what can be written."""
     rows = int(counts.sum())
     left_out = min(max(20, rows // 200), rows // 4)
-    running = np.cumsum(counts)
-    low = values[np.searchsorted(running, left_out, side="right")]
-    high = values[np.searchsorted(running, rows - left_out, side="left")]
+    rows_up_to = np.cumsum(counts)
+    low = values[np.searchsorted(rows_up_to, left_out, side="right")]
+    high = values[np.searchsorted(rows_up_to, rows - left_out, side="left")]
     ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
     low, high = np.clip((low, high), *ends).tolist()
     return low, high
@@ -270,11 +270,11 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
     """Edges at the marks of `rulers` (coarse to fine), each with the k it serves."""
     low, high = round_outward(span, unit, rulers)
     marks, ranks = all_marks(low, high, rulers)
-    places = np.searchsorted(values, marks)
-    below = np.concatenate([[0], np.cumsum(counts)])[places]
-    hides = hidden_rows(np.r_[0, below, counts.sum()], np.r_[0, places, len(values)], ranks)
-    keep = hides > 1
-    return Grid(marks[keep], hides[keep], (low, float(last_before(np.array(high), unit))), unit)
+    values_below = np.searchsorted(values, marks)
+    rows_below = np.concatenate([[0], np.cumsum(counts)])[values_below]
+    largest_k = find_largest_k(np.r_[0, rows_below, counts.sum()], np.r_[0, values_below, len(values)], ranks)
+    keep = largest_k > 1
+    return Grid(marks[keep], largest_k[keep], (low, float(last_before(np.array(high), unit))), unit)
 
 
 def round_outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
@@ -298,38 +298,44 @@ def all_marks(low: float, high: float, rulers: Sequence[Ruler]) -> tuple[Floats,
     return marks[inside], ranks[roundest][inside]
 
 
-def hidden_rows(running: Ints, values: Ints, ranks: Ints) -> Ints:
-    """For each mark the largest k it serves, 0 for never; `running` and `values` count rows and values left of a mark.
+def find_largest_k(rows_before: Ints, values_before: Ints, ranks: Ints) -> Ints:
+    """For each mark the largest k for which it may be published, 0 for none.
+
+    In: how many rows, and how many distinct values, lie below each mark, with the two ends of the column before and
+    after the marks; and the rank of each mark, 0 for the roundest.
 
     A mark between two occupied parts hides among the rows of the smaller part.  A mark at the end of an
     empty stretch hides among the rows of the step, of its own roundness, that touches it.
     Where people are counted in place of rows, a stretch may hold values of people who are counted elsewhere: it is
     empty only where it holds no value.
     """
-    before, after = rounder_neighbours(ranks)
-    hides = np.zeros(len(running), np.int64)
-    cells = [(0, len(running) - 1, int(running[-1]))]
+    neighbours = rounder_neighbours(ranks)
+    largest_k = np.zeros(len(rows_before), np.int64)
+    cells = [(0, len(rows_before) - 1, int(rows_before[-1]))]
     while cells:
         low, high, limit = cells.pop()
         inner = np.arange(low + 1, high)
-        hiding = rows_at_marks(running, values, before, after, low, high, inner)
+        hiding = count_hiding_rows(rows_before, values_before, neighbours, (low, high), inner)
         best = hiding.max(initial=0)
         if min(best, limit) < 2:
             continue
         fair = np.flatnonzero(hiding * 2 >= best)
-        at = fair[np.lexsort((-hiding[fair], ranks[inner[fair] - 1]))[0]]
-        mark, limit = int(inner[at]), int(min(limit, hiding[at]))
-        hides[mark] = limit
+        roundest = fair[np.lexsort((-hiding[fair], ranks[inner[fair] - 1]))[0]]
+        mark, limit = int(inner[roundest]), int(min(limit, hiding[roundest]))
+        largest_k[mark] = limit
         cells += [(low, mark, limit), (mark, high, limit)]
-    return hides[1:-1]
+    return largest_k[1:-1]
 
 
-def rows_at_marks(running: Ints, values: Ints, before: Ints, after: Ints, low: int, high: int, inner: Ints) -> Ints:
-    """Among how many rows each inner mark of the cell (low, high) would hide."""
-    left, right = running[inner] - running[low], running[high] - running[inner]
-    left_empty, right_empty = values[inner] == values[low], values[high] == values[inner]
-    step_left = running[inner] - running[np.maximum(before[inner], low)]
-    step_right = running[np.minimum(after[inner], high)] - running[inner]
+def count_hiding_rows(
+    rows_before: Ints, values_before: Ints, neighbours: tuple[Ints, Ints], cell: tuple[int, int], inner: Ints
+) -> Ints:
+    """Among how many rows each inner mark of a cell would hide, if it parted the cell."""
+    (low, high), (previous, following) = cell, neighbours
+    left, right = rows_before[inner] - rows_before[low], rows_before[high] - rows_before[inner]
+    left_empty, right_empty = values_before[inner] == values_before[low], values_before[high] == values_before[inner]
+    step_left = rows_before[inner] - rows_before[np.maximum(previous[inner], low)]
+    step_right = rows_before[np.minimum(following[inner], high)] - rows_before[inner]
     return np.where(left_empty, step_right, np.where(right_empty, step_left, np.minimum(left, right)))
 
 

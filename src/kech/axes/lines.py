@@ -44,7 +44,7 @@ class LineAxis(Axis):
     is_date: bool
     low: Floats  # -inf where the tail is open
     high: Floats  # inf where the tail is open
-    hides: Ints  # for each inner boundary between codes, the largest k at which it is published
+    largest_k: Ints  # for each inner boundary between codes, the largest k at which it is published
     span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
     unit: float
     inclusive: bool  # is `high` the last value, or the first one beyond
@@ -80,7 +80,7 @@ class LineAxis(Axis):
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
-        group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
+        group = np.concatenate([[0], np.cumsum(self.largest_k >= self.k)])
         first = np.searchsorted(group, group)
         last = np.searchsorted(group, group, side="right") - 1
         null = np.full(int(self.has_null), self.null)
@@ -93,7 +93,7 @@ class LineAxis(Axis):
             return self.span
         if self.fine is not None:
             return self.fine.at(self.k).domain
-        return open_domain(self.low[1:][self.hides >= self.k], self.unit, self.is_date)
+        return open_domain(self.low[1:][self.largest_k >= self.k], self.unit, self.is_date)
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
@@ -202,13 +202,13 @@ def build_line_axis(
     grid: str | float,
     protect: str = "none",
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is round, steps (equal ones, for levels), exact or a step."""
+    """Numbers, or dates in seconds, ascending; `grid` is round, exact, a step, or levels (equal steps)."""
     if not len(values):
         return build_rank_axis(column, (), (), has_null, is_ordered=False)
     unit = (date_unit if is_date else number_unit)(values)
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
-    if grid == "steps":
+    if grid == "levels":
         return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "none")
     if grid == "round":
         round_grid = build_round_grid(values, counts, is_date)
@@ -230,7 +230,7 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
     high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
     codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
     unit, closed = grid.unit, grid.unit > 0
-    return LineAxis(column, codes, has_null, is_date, low, high, grid.hides, None, unit, closed, "round", protect)
+    return LineAxis(column, codes, has_null, is_date, low, high, grid.largest_k, None, unit, closed, "round", protect)
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:

@@ -108,7 +108,7 @@ class RankAxis(TextAxis):
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1); rare values count as many as there are."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
@@ -123,7 +123,7 @@ class RankAxis(TextAxis):
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         lost = self.too_long(lo, hi)
         return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
 

@@ -73,7 +73,7 @@ class TreeAxis(TextAxis):
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """All leaves under the label; `*` also stands for NULL."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
@@ -82,7 +82,7 @@ class TreeAxis(TextAxis):
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
-        lo, hi = self.spread(lo, hi)
+        lo, hi = self.expand_to_cells(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         under = np.where(inside, self.sizes[self.tree.read_level(*leaves), leaves[0]], 1)

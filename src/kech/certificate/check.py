@@ -15,7 +15,7 @@ from kech.certificate.labels import Axis, as_brackets, broken_spelling, publishe
 from kech.certificate.models import GOALS, MODELS, Figures, Within, model_figures
 from kech.certificate.pages import find_unpublished
 from kech.certificate.tally import Counts, sums
-from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
+from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
 
 HIDDEN = "hidden"  # the number of suppressed rows, where it could point at people who have several
 NOT_PROMISED = (  # by any certificate
@@ -89,6 +89,9 @@ def make_certificate(
 
 def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
     """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
+    check_path(path)
+    if certificate is not None:
+        check_path(certificate, "certificate")
     with digest_meanwhile(Path(path)) as digest:
         document = read_claims(path, certificate)
         file = document["file"]
@@ -142,7 +145,8 @@ def check_table(
 
     Goals are l, l_kind, c, t, t_kind and alpha, as in a certificate; `values` says how sensitive columns are read.
     """
-    if k < 1:
+    check_path(path)
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise BadOption("k", "it is a number of rows, 1 or more.")
     if twice := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")

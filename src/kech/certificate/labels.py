@@ -2,13 +2,15 @@
 
 In: an axis of a certificate and a label.  Out: the ends of an interval or a range, the values of a set; and its width,
 the share of the axis that it covers, 0 to 1.
-This is the only reader of labels; `release/writing.py` and the axes write them.  Intervals have one of three forms:
+This is the only reader of labels; `release/writing.py` and the axes write them.  Intervals have one of four forms:
 
 brackets   [22, 25]
 dash       22-25, and of dates 2001-01-01/2001-12-31
-columns    two columns, low and high; -inf and inf where an end is open, both empty where a value is missing
+columns    two columns, low and high; -inf and inf, or 0001-01-01 and 9999-12-31, where an end is open
+midpoint   two columns, middle and half width, of dates in days; inf where an end is open
 
-Single values, open tails (`>= 80`) and `*` are written alike in the first two.
+Single values, open tails (`>= 80`) and `*` are written alike in the first two.  Two columns are both empty where a
+value is missing.  The middle of an open tail is that of its end and the end of the domain; `*` has none.
 """
 
 import json
@@ -18,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache, partial
+from math import ulp
 from typing import Any
 
 from kech.certificate.cells import Batch, TextTable
@@ -36,13 +39,18 @@ MOST_ENDS = 65_536  # of intervals, that are held after they were read
 RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
-FORMS = ("brackets", "dash", "columns")
+ROUNDINGS = 4  # of floats, that a middle and a half width have passed through
+FORMS = ("brackets", "dash", "columns", "midpoint")
+TWO_COLUMNS = ("columns", "midpoint")
 DASHES = {
     "number": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
     "date": re.compile(r"([-0-9:. ]+)/([-0-9:. ]+)"),
 }
 PLACE = re.compile("[-+.0-9]")  # how a number or a date begins
-OPEN = {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"}  # as DuckDB and PostgreSQL write them too
+OPEN = {  # ends that are open: of numbers as DuckDB and PostgreSQL write them too, of dates the ends of the calendar
+    "number": {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"},
+    "date": {"0001-01-01": "-", "9999-12-31": "+"},
+}
 
 
 # -- intervals -------------------------------------------------------------------------------------------
@@ -199,22 +207,22 @@ def form_of(axis: Mapping[str, Any]) -> str:
     form = str(axis.get("form", "brackets"))
     if form not in FORMS or (form != "brackets" and axis["axis"] not in DASHES):
         raise ValueError
-    if form == "columns":
-        low, high = axis["columns"]
-        if not isinstance(low, str) or not isinstance(high, str) or low == high or type(axis["closed"]) is not bool:
+    if form in TWO_COLUMNS:
+        one, other = axis["columns"]
+        if not isinstance(one, str) or not isinstance(other, str) or one == other or type(axis["closed"]) is not bool:
             raise TypeError
     return form
 
 
 def published_columns(axis: Mapping[str, Any]) -> list[str]:
     """The columns of the file that hold the labels of an axis."""
-    return list(axis["columns"]) if form_of(axis) == "columns" else [axis["column"]]
+    return list(axis["columns"]) if form_of(axis) in TWO_COLUMNS else [axis["column"]]
 
 
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
     """The same table with one column for each axis, and every interval as `[low, high]`."""
-    forms = {axis["column"]: (form_of(axis), axis) for axis in axes if form_of(axis) != "brackets"}
-    readers = {name: lru_cache(maxsize=None)(_one_to_one(_READERS[form](axis))) for name, (form, axis) in forms.items()}
+    forms = {axis["column"]: axis for axis in axes if form_of(axis) != "brackets"}
+    readers = {name: lru_cache(maxsize=None)(_one_to_one(label_reader(axis))) for name, axis in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     columns_of = {
         name: columns_of_axis for name, columns_of_axis in parts.items() if set(columns_of_axis) <= set(table.columns)
@@ -222,10 +230,10 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
     hidden = {part for columns_of_axis in columns_of.values() for part in columns_of_axis}
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
-        spread = [columns_of.get(name, [name]) for name in names]
-        for batch in table.batches([part for columns_of_axis in spread for part in columns_of_axis]):
+        columns_of_axes = [columns_of.get(name, [name]) for name in names]
+        for batch in table.batches([part for columns_of_axis in columns_of_axes for part in columns_of_axis]):
             cells = iter(batch)
-            cells_of_axes = [[next(cells) for _ in columns_of_axis] for columns_of_axis in spread]
+            cells_of_axes = [[next(cells) for _ in columns_of_axis] for columns_of_axis in columns_of_axes]
             yield [
                 list(map(readers[name], *columns)) if name in columns_of else columns[0]
                 for name, columns in zip(names, cells_of_axes, strict=True)
@@ -258,26 +266,93 @@ def _read_dash(axis: Mapping[str, Any]) -> Callable[..., Cell]:
 
 
 def _read_columns(axis: Mapping[str, Any]) -> Callable[..., Cell]:
-    closed = axis["closed"]
+    closed, opens = axis["closed"], OPEN[axis["axis"]]
 
     def read(low: Cell, high: Cell) -> Cell:
         if not low and not high:
             return low
-        start, stop = OPEN.get(low or ""), OPEN.get(high or "")
-        if (start, stop) == ("-", "+"):
-            return "*"
-        if start == "-" and stop is None:
-            return f"{'<=' if closed else '<'} {high}"
-        if stop == "+" and start is None:
-            return f">= {low}"
+        low, high = (_plain_place(axis, cell) for cell in (low, high))
+        start, stop = opens.get(low or ""), opens.get(high or "")
         if low == high:
-            return low if low and PLACE.match(low) else f"no place: {low}"
-        return f"[{low}, {high}{']' if closed else ')'}"
+            return low if low and PLACE.match(low) and not start else f"no place: {low}"
+        if not low or not high or start == "+" or stop == "-":
+            return f"[{low}, {high}]"
+        return _spell(None if start else low, None if stop else high, closed)
 
     return read
 
 
-_READERS = {"dash": _read_dash, "columns": _read_columns}
+def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
+    closed, domain = axis["closed"], [exact_place(axis, str(end)) for end in axis["domain"]]
+
+    def read(middle: Cell, half: Cell) -> Cell:
+        if not middle and not half:
+            return middle
+        is_open = OPEN["number"].get(half or "") == "+"
+        if not middle and is_open:
+            return EVERYTHING
+        try:
+            centre = exact_place(axis, middle or "")
+            if is_open:
+                return _spell(*_ends_of_tail(axis, centre, domain), closed)
+            return _spell(*_ends_around(axis, centre, exact_number(half or "")), closed)
+        except (ValueError, OverflowError):
+            return f"no middle: {middle} {half}"
+
+    return read
+
+
+def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell, Cell]:
+    """The ends of an open tail: it lies on the side of the domain where its middle lies."""
+    start, stop = domain
+    if 2 * centre > start + stop:
+        return _format_exact(axis, 2 * centre - stop, max(abs(centre), abs(stop))), None
+    if 2 * centre < start + stop:
+        return None, _format_exact(axis, 2 * centre - start, max(abs(centre), abs(start)))
+    raise ValueError
+
+
+def _ends_around(axis: Axis, centre: Any, half: Fraction) -> tuple[Cell, Cell]:
+    """The ends of an interval by its middle and half width, of dates in days."""
+    reach = round(half * DAY) if axis["axis"] == "date" else half
+    if reach < 0:
+        raise ValueError
+    low, high = (_format_exact(axis, end, abs(centre) + reach) for end in (centre - reach, centre + reach))
+    return low, high
+
+
+def _format_exact(axis: Axis, place: Any, largest: Any) -> str:
+    """A place as labels write it: of a number the shortest decimal that lies within the rounding of sums so large."""
+    if axis["axis"] == "date":
+        return (datetime.min + timedelta(microseconds=place)).isoformat(sep=" ").removesuffix(" 00:00:00")
+    slack, value = Fraction(ROUNDINGS * ulp(float(largest))), float(place)
+    texts = (f"{value:.{digits}g}" for digits in range(1, 17))
+    return format_place(axis, float(next((text for text in texts if abs(Fraction(text) - place) <= slack), value)))
+
+
+def _plain_place(axis: Axis, cell: Cell) -> Cell:
+    """A date as labels write it, without the midnight that columns of times have; other cells as they are."""
+    try:
+        return _format_exact(axis, exact_moment(cell or ""), 0) if axis["axis"] == "date" else cell
+    except ValueError:
+        return cell
+
+
+def _spell(low: Cell, high: Cell, closed: bool) -> Cell:
+    """The label of an interval by its ends; None where a tail is open."""
+    if low is None:
+        return EVERYTHING if high is None else f"{'<=' if closed else '<'} {high}"
+    if high is None:
+        return f">= {low}"
+    return low if low == high else f"[{low}, {high}{']' if closed else ')'}"
+
+
+def label_reader(axis: Mapping[str, Any]) -> Callable[..., Cell]:
+    """What reads the cells of an axis with a form as a label in brackets."""
+    return _READERS[form_of(axis)](axis)
+
+
+_READERS = {"dash": _read_dash, "columns": _read_columns, "midpoint": _read_midpoint}
 
 
 # -- widths --------------------------------------------------------------------------------------------
@@ -382,6 +457,18 @@ def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple
     first, last, _ = split_interval(label)
     start = min(edge(last or ""), low) if first is None else edge(first)
     return start, max(start, high) if last is None else edge(last)
+
+
+def exact_ends(axis: Axis, label: str) -> tuple[Any, Any, bool]:
+    """Both ends of a label, exactly: None where a tail is open; and whether the second belongs to the interval."""
+    low, high, closed = split_interval(label)
+    start, stop = (None if end is None else exact_place(axis, end) for end in (low, high))
+    return start, stop, closed
+
+
+def exact_place(axis: Axis, text: str) -> Any:
+    """A number, or a moment in microseconds, exactly."""
+    return (exact_moment if axis["axis"] == "date" else exact_number)(text)
 
 
 def exact_number(text: str) -> Fraction:

@@ -1,4 +1,4 @@
-"""Intake: the options that commands parse_share, made from the fields of a request, and the parsing of their values."""
+"""Intake: the options that commands share, made from the fields of a request, and the parsing of their values."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ from cyclopts import App, Group, Parameter
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
 from kech.request import FIELDS, Columns, Field, Goal
-from kech.request.parts import STYLES
+from kech.request.parts import CUTS
 from kech.request.reference import HEADINGS, heading_of
 from kech.tables.source import find_address
 from kech.views import screen
@@ -78,13 +78,13 @@ class Options:
         if not table.quasi_identifiers:
             with table:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
-        self.check_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
+        self.refuse_unused_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
         return table
 
-    def check_axes(self, used: Sequence[str], reason: str) -> None:
-        """Refuse an axis that was typed of a column that the command does not generalize."""
+    def refuse_unused_axes(self, generalized: Sequence[str], reason: str) -> None:
+        """Refuse `--axis COLUMN=KIND` for a column that is not among those the command generalizes."""
         for column in self.typed.get("axes") or ():
-            if column not in used:
+            if column not in generalized:
                 raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
 
     def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
@@ -96,9 +96,9 @@ class Options:
 def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
     """Refuse typed options that nothing would use: only some cuts search, and kinds are of goals."""
     for name in ("effort", "seed"):
-        if typed.get(name) is not None and not any(STYLES[cut].is_searched for cut in cuts):
+        if typed.get(name) is not None and not any(CUTS[cut].is_searched for cut in cuts):
             raise BadOption(f"--{name}", f"only --cut local and --cut minimal search. Omit --{name}.")
-    if typed.get("reading") is not None and not any(STYLES[cut].by_components for cut in cuts):
+    if typed.get("reading") is not None and not any(CUTS[cut].by_components for cut in cuts):
         raise BadOption("--reading", "only --cut regime takes it. Add --cut regime, or omit --reading.")
     if typed.get("l_kind") is not None and goal.l is None:
         raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
@@ -107,30 +107,34 @@ def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, show
 
 
 def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these [parts] and fields of a request; it takes them as `options`."""
+    """A decorator: gives a command the options of these [parts] and fields of a request, as one `options`."""
     selected = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
     fields = [field for field in selected if field.name not in but]
+    return lambda command: add_options(command, fields)
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = dict(signature(command).parameters)
-        del own["options"]
-        if clash := own.keys() & {field.name for field in fields}:
-            raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
-        hints = get_type_hints(command, include_extras=True)
-        kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 
-        @wraps(command)
-        def run(*positional: Any, **keywords: Any) -> None:
-            typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
-            display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
-            command(*positional, **keywords, options=Options(typed, **display))
+def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callable[..., None]:
+    """The command as Cyclopts calls it: its own arguments, then a keyword for each field and for --plan and --json.
 
-        added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
-        run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
-        run.__annotations__ = kinds
-        return run
+    What is typed reaches the command as one argument, `options`.  Cyclopts reads the signature and the annotations.
+    """
+    own = dict(signature(command).parameters)
+    del own["options"]
+    if clash := own.keys() & {field.name for field in fields}:
+        raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
+    hints = get_type_hints(command, include_extras=True)
+    kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 
-    return decorate
+    @wraps(command)
+    def run(*positional: Any, **keywords: Any) -> None:
+        typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
+        display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
+        command(*positional, **keywords, options=Options(typed, **display))
+
+    added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
+    run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = kinds
+    return run
 
 
 SHOWN: dict[str, Any] = {
@@ -160,17 +164,17 @@ def option_of(field: Field) -> Any:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
-    parse = (
-        parse_share
-        if field.percent
-        else parse_number
-        if field.type in MIXED
-        else parse_whole
-        if is_int(field)
-        else None
-    )
     kind = str if field.type in (str | None, *MIXED) else int if is_int(field) else float
-    return Annotated[kind | None, Parameter(converter=parse, **about)]
+    return Annotated[kind | None, Parameter(converter=find_parser(field), **about)]
+
+
+def find_parser(field: Field) -> Callable[..., Any] | None:
+    """The function that reads what is typed for a field; None where Cyclopts reads it by its type."""
+    if field.percent:
+        return parse_share
+    if field.type in MIXED:
+        return parse_number
+    return parse_whole if is_int(field) else None
 
 
 MIXED = (str | float, str | float | None)  # words, or numbers

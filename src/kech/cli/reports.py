@@ -1,4 +1,4 @@
-"""Commands that explain a released file: report, compare."""
+"""Commands that explain or use a released file: report, compare, twin."""
 
 from pathlib import Path
 from typing import Annotated
@@ -115,3 +115,33 @@ def compare(
     with kech.read_table(original, read_given(plan)) as opened:
         comparison = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | comparison, json, drawings.print_comparison)
+
+
+@app.command
+def twin(
+    table: Released,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    certificate: Path | None = None,
+    seed: Seed = 0,
+    json: Flag = False,
+) -> None:
+    """Write a released file with plain values, one drawn inside every label, for tools that cannot read labels.
+
+    Example: kech twin safe.parquet -o twin.parquet
+
+    Parameters
+    ----------
+    output: Path
+        Where to write: a .csv or .parquet file.
+    certificate: Path
+        The certificate, if it is not beside the file.
+    seed: int
+        Seed of the draws: equal files and seeds give equal twins.
+    json: bool
+        Print one JSON object.
+    """
+    screen.doing("drawing values")
+    written = kech.make_twin(table, certificate, seed=seed).write(output)
+    screen.show(written, json, drawings.print_twin)

@@ -261,7 +261,7 @@ def verify(
         The original table. kech makes the release again from it and recounts the people of every class. With several
         releases: the original of each, or one for all. kech then shows their joint k. PRIVATE.
     key: list[str]
-        With several releases: columns of the originals that tell a row again in the next version.
+        With several releases: columns of the originals by which a row is recognised in the next version.
     series: Path
         Folder of a series: check every file of it, and that rows came and left by whole cohorts only.
     """
@@ -282,7 +282,7 @@ def verify(
         options.show(joint.to_json(), releases.print_joint_risk)
         return
     if key:
-        raise BadOption("--key", "it tells rows of several versions again. Name two releases or more, or omit --key.")
+        raise BadOption("--key", "it recognises rows in several versions. Name two releases or more, or omit --key.")
     if len(original) > 1:
         raise BadOption("--original", "one release has one original. Name more releases, or fewer originals.")
     certified = certificate is not None or find_beside(table) is not None

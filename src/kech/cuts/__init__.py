@@ -24,9 +24,9 @@ __all__ = ["cut_points"]
 
 
 def cut_points(
-    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1, part: bool = True
+    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1, split_points: bool = True
 ) -> Iterator[Partition]:
-    """One partition for each k; with `part` the rows of one point may go to several classes of a searched cut.
+    """One partition for each k; with `split_points` the rows of one point may go to several classes of a searched cut.
 
     The regime cut with an eps gives the components at that eps, for each k on the grid that they reach.
     """
@@ -41,8 +41,8 @@ def cut_points(
         make = partial(cut_for_goals, make, goal)
     if cut.suppress:
         make = partial(cut_rest, make, goal)
-    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), part))
+    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points))
     return (
-        assign_grains(protect_for_goals(partition, k, goal, part=part))
+        assign_grains(protect_for_goals(partition, k, goal, split_points=split_points))
         for k, partition in zip(ks, partitions, strict=True)
     )

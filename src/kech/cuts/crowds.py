@@ -47,7 +47,7 @@ def cut_crowded(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
 
     Without the rows that are left out, nobody may have several rows any more: then there are no crowds.
     """
-    if len(ks) > 1 or not run.part or points.person is None:
+    if len(ks) > 1 or not run.split_points or points.person is None:
         return cut_local(points, ks, cut, run)
     crowds = set_crowds_aside(points, ks[0])
     return map(crowds.join, cut_local(crowds.rest, ks, cut, run))

@@ -15,7 +15,7 @@ from kech._kernels import Aims, repair_classes
 from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
-from kech.points.models import hold, spell_figures, worst_figures
+from kech.points.models import all_classes_meet, spell_figures, worst_figures
 from kech.points.partition import (
     Partition,
     assign_grains,
@@ -30,7 +30,7 @@ from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
 from kech.system.console import report
 
-UNMET = "no partition that was tried reaches it by people, and all rows as one class reach"
+UNMET = "No partition that kech tried reaches it by people, and all rows in one class reach"
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
 MOST_REPAIRS = 4  # of classes that break a goal by people because they are printed alike; one was enough so far
 HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well
@@ -45,7 +45,7 @@ def cut_for_goals(
     repaired: dict[int, Partition] = {}
     for k, partition in zip(starts, make(points, starts, cut, run), strict=True):
         report("meeting goals", len(repaired) / len(starts))
-        repaired[k] = meet_goals(partition, k, goal, part=run.part)
+        repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
     if not keeps_goals(whole, goal):
         repaired = {k: partition for k, partition in repaired.items() if keeps_goals(partition, goal)}
     if max(repaired, default=0) < max(ks):
@@ -65,7 +65,7 @@ def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
     return sorted(size for size in sizes if size <= people)
 
 
-def meet_goals(partition: Partition, k: int, goal: Goal, *, part: bool = True) -> Partition:
+def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows.
 
     By people it may keep them only where all rows as one class do.
@@ -73,41 +73,41 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, part: bool = True) -
     dealt = assign_grains(partition)
     if keeps_goals(dealt, goal):
         return dealt
-    mended = repair(dealt, k, goal, part=part, apart=False)
+    mended = repair(dealt, k, goal, split_points=split_points, apart=False)
     if mended.classes > HARD * dealt.classes:
         return mended
-    return min(mended, repair(one_class(dealt), k, goal, part=part, apart=True), key=mean_loss)
+    return min(mended, repair(one_class(dealt), k, goal, split_points=split_points, apart=True), key=mean_loss)
 
 
-def repair(dealt: Partition, k: int, goal: Goal, *, part: bool, apart: bool) -> Partition:
+def repair(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
     """Classes that keep the goals.  Those that are printed alike are one, which can break a goal by people: such
     classes are repaired again, and where that does not end, all rows are one class.
     """
-    mended = repair_once(dealt, k, goal, part=part, apart=apart)
+    mended = repair_once(dealt, k, goal, split_points=split_points, apart=apart)
     for _ in range(MOST_REPAIRS):
         if mended.points.person is None or keeps_goals(mended, goal):
             return mended
-        mended = repair_once(mended, k, goal, part=part, apart=False)
+        mended = repair_once(mended, k, goal, split_points=split_points, apart=False)
     return one_class(dealt)
 
 
-def repair_once(dealt: Partition, k: int, goal: Goal, *, part: bool, apart: bool) -> Partition:
-    """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
+def repair_once(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
+    """Merge what breaks a goal, then part what was merged, or everything; `split_points` may part equal rows."""
     points = dealt.points
     assert points.sensitive is not None
     aims, values = build_aims(goal, points.sensitive), points.sensitive.codes
     shares = (dealt.point, dealt.group, dealt.rows)
-    how = (expected_widths(points), k, aims, *shares, part, apart, points.person)
+    how = (expected_widths(points), k, aims, *shares, split_points, apart, points.person)
     return build_partition(points, *repair_classes(points.codes, values, *how))
 
 
-def protect_for_goals(partition: Partition, k: int, goal: Goal, *, part: bool) -> Partition:
+def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool) -> Partition:
     """A partition that keeps the goals as it is published: protected labels can make two classes one."""
     protected = protect_labels(partition)
     for _ in range(MOST_REPAIRS):
         if protected.points.person is None or not goal.is_for_values or keeps_goals(assign_grains(protected), goal):
             return protected
-        protected = protect_labels(repair(assign_grains(protected), k, goal, part=part, apart=False))
+        protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, apart=False))
     protected = protect_labels(one_class(assign_grains(partition)))
     check_goals(assign_grains(protected), goal, UNMET)
     return protected
@@ -116,7 +116,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, part: bool) -
 def merge_for_goals(partition: Partition, k: int, goal: Goal) -> Partition:
     """The classes at hand, merged and parted until they keep the goals; quick, since nothing is searched anew."""
     classes = build_partition(partition.points, partition.point, partition.group, partition.rows)
-    return protect_for_goals(repair(classes, k, goal, part=True, apart=False), k, goal, part=True)
+    return protect_for_goals(repair(classes, k, goal, split_points=True, apart=False), k, goal, split_points=True)
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
@@ -133,20 +133,19 @@ def check_reachable(points: Points, goal: Goal) -> Partition:
     """
     everybody = np.arange(len(points.weights))
     whole = assign_grains(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
-    if not hold(goal, tally_sensitive(whole)):
-        check_goals(whole, goal, "and all rows as one class, which is the best there is, reach")
+    if not all_classes_meet(goal, tally_sensitive(whole)):
+        check_goals(whole, goal, "Even all rows in one class reach")
     return whole
 
 
-def check_goals(partition: Partition, goal: Goal, where: str) -> None:
-    """Refuse a partition that breaks a goal; figures only, no value is named."""
+def check_goals(partition: Partition, goal: Goal, what_reaches: str) -> None:
+    """Refuse a partition that breaks a goal; the message has figures only and names no value."""
     tallies = [*tally_sensitive(partition), *tally_people(partition)]
-    if not hold(goal, tallies):
+    if not all_classes_meet(goal, tallies):
         goals = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goal))
-        raise GoalNotMet(
-            f"{goals} was asked, {where} {spell_figures(worst_figures(goal, tallies))} ({names}). Ask for less."
-        )
+        figures = spell_figures(worst_figures(goal, tallies))
+        raise GoalNotMet(f"You asked for {goals}. {what_reaches} {figures} ({names}). Ask for less.")
 
 
 def broken_columns(partition: Partition, goal: Goal) -> list[str]:
@@ -155,9 +154,13 @@ def broken_columns(partition: Partition, goal: Goal) -> list[str]:
     assert sensitive is not None
     by_rows, by_people = tally_sensitive(partition), tally_people(partition)
     tallies = zip(by_rows, by_people or by_rows, strict=True)
-    return [column.column for column, pair in zip(sensitive.columns, tallies, strict=True) if not hold(goal, pair)]
+    return [
+        column.column
+        for column, pair in zip(sensitive.columns, tallies, strict=True)
+        if not all_classes_meet(goal, pair)
+    ]
 
 
 def keeps_goals(partition: Partition, goal: Goal) -> bool:
     """Whether every class keeps the goals, counted by rows and, where there are people, by people too."""
-    return hold(goal, [*tally_sensitive(partition), *tally_people(partition)])
+    return all_classes_meet(goal, [*tally_sensitive(partition), *tally_people(partition)])

@@ -64,7 +64,7 @@ class Run:
 
     threads: int = 1
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
-    part: bool = True  # the rows of one point may go to several classes
+    split_points: bool = True  # the rows of one point may go to several classes
     stopped: bool = False  # Ctrl-C has ended the search: no other search of this run makes a step
 
 
@@ -77,7 +77,9 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     candidates = candidate_ks(points, ks, effort, run)
     further = sorted({*chain.from_iterable(candidates.values())} - {*ks})
     every = sorted({*ks, *further})
-    partitions = dict(zip(every, cut_ordering(points, every, threads=run.threads, part=run.part), strict=True))
+    partitions = dict(
+        zip(every, cut_ordering(points, every, threads=run.threads, split_points=run.split_points), strict=True)
+    )
     studied = ks_to_search(ks, effort)
     starts = [
         choose_starts(points, {k: partitions[k] for k in each}, run) for each in (studied, *([k] for k in further))
@@ -87,7 +89,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
             partitions[k] = search(start, k, effort, run)
     for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
         if k not in studied and not run.stopped:
-            partitions[k] = start_from_larger_k(partitions[larger], partitions[k], k, run)
+            partitions[k] = improve_cheapest([on_grid_of(k, partitions[larger]), partitions[k]], k, run)
     groups = [[k, *candidates[k]] for k in ks]
     best = [enforce_monotone_loss(group, [partitions[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
@@ -105,7 +107,7 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
     for k in (k for k in ks if is_noisy(points, k)):
         near = range(k, min(k + MOST_CANDIDATES, points.people) + 1)
         order = order_along(points, threads=run.threads)
-        partitions = cut_along(order, points.at(k), near, threads=run.threads, part=run.part)
+        partitions = cut_along(order, points.at(k), near, threads=run.threads, split_points=run.split_points)
         cuts = dict(zip(near, partitions, strict=True))
         costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
         most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
@@ -119,9 +121,9 @@ def is_noisy(points: Points, k: int) -> bool:
     return points.rows <= most and bool(find_padded_axes(points.at(k)))
 
 
-def start_from_larger_k(larger: Partition, own: Partition, k: int, run: Run) -> Partition:
-    """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    start = min(on_grid_of(k, larger), own, key=expected_loss)
+def improve_cheapest(starts: Sequence[Partition], k: int, run: Run) -> Partition:
+    """The cheapest of these partitions after one step of the search, for a k that is not searched further."""
+    start = min(starts, key=expected_loss)
     search_state = prepare_search(start, k, run)(run.seed)
     search_state.step(0.0, False, run.threads)
     return build_partition(start.points, *search_state.shares())
@@ -151,7 +153,7 @@ def choose_starts(points: Points, starts: Mapping[int, Partition], run: Run) -> 
 
     Of many k, all kinds of start are tried at some; in between, the kinds that were best below and above.
     """
-    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "part": run.part}
+    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "split_points": run.split_points}
     tried = ks_to_probe(list(starts))
     everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), **how)
     best = {k: choose_start(start, k, run) for k, start in everything.items()}
@@ -226,7 +228,7 @@ def prepare_search(start: Partition, k: int, run: Run, *, limit: float = inf) ->
     points, shares = start.points, (start.point, start.group, start.rows)
     widths = limited_widths(points, limit)
     tables = level_tables(points)
-    return lambda seed: Search(points.codes, widths, tables, k, run.part, *shares, seed, points.person)
+    return lambda seed: Search(points.codes, widths, tables, k, run.split_points, *shares, seed, points.person)
 
 
 def limited_widths(points: Points, limit: float) -> Widths:

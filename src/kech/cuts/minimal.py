@@ -40,7 +40,7 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
     """A partition for each k, with the bound that its eps cannot go below."""
     effort = choose_effort(ks, cut.effort)
     for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
-        exact = solve(points.at(k), k) if run.part else None
+        exact = solve(points.at(k), k) if run.split_points else None
         if exact:
             narrow, bound = exact, largest_radius(exact)
         else:
@@ -55,7 +55,7 @@ def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> t
     starts = {largest_radius(partition): partition for partition in (*even_start(points, k), start) if partition.k >= k}
     lowest = eps_bound(points, k, threads=run.threads)
     gathered, bound = gather(points, k, lowest, min(starts))
-    usable = (partition for partition in gathered if run.part and partition.k >= k)
+    usable = (partition for partition in gathered if run.split_points and partition.k >= k)
     starts |= {eps: partition for partition in usable if (eps := largest_radius(partition)) < min(starts)}
     improve = partial(search, k=k, effort=effort, run=run)
     return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=width_and_loss), bound

@@ -79,68 +79,72 @@ def units_of(axis: LineAxis, first: Ints) -> Floats:
     return np.round(lengths / axis.unit) if axis.unit else np.full(len(first), np.inf)
 
 
-def pad_labels(partition: Partition, padded: Sequence[PaddedAxis], noise: Floats) -> Boxes:
+def pad_labels(partition: Partition, padded_axes: Sequence[PaddedAxis], noise: Floats) -> Boxes:
     """The boxes of all classes, with wider sides."""
     lo, hi = partition.lo.copy(), partition.hi.copy()
     rows = np.maximum(partition.people, FEWEST)
-    for at, draws in zip(padded, np.split(noise, len(padded), axis=1) if padded else [], strict=True):
-        sides = find_sides(at, lo[:, at.place], hi[:, at.place])
-        ends = add_parts(at, sides, rows, draws)
-        chosen = np.flatnonzero(sides.grows & (draws[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
-        add_halves(at, sides, ends, chosen, draws[chosen, 3] < 0.5, partition)
-        first, last = at.first[ends[0]], at.last[ends[1]]
-        fits = sides.grows & (at.axis.widths(first, last) < 1)
-        lo[fits, at.place], hi[fits, at.place] = first[fits], last[fits]
+    for padded, draws in zip(
+        padded_axes, np.split(noise, len(padded_axes), axis=1) if padded_axes else [], strict=True
+    ):
+        sides = find_sides(padded, lo[:, padded.place], hi[:, padded.place])
+        ends = add_parts(padded, sides, rows, draws)
+        chosen = np.flatnonzero(sides.grows & (draws[:, 2] < 2 * HALVES[padded.axis.kind] * 0.5**rows))
+        add_halves(padded, sides, ends, chosen, draws[chosen, 3] < 0.5, partition)
+        first, last = padded.first[ends[0]], padded.last[ends[1]]
+        fits = sides.grows & (padded.axis.widths(first, last) < 1)
+        lo[fits, padded.place], hi[fits, padded.place] = first[fits], last[fits]
     return lo, hi
 
 
 def padding_loss(partition: Partition) -> float:
     """What a partition loses by padding, on average over what may be drawn."""
     lost, rows = 0.0, np.maximum(partition.people, FEWEST)
-    for at in find_padded_axes(partition.points):
-        sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
+    for padded in find_padded_axes(partition.points):
+        sides = find_sides(padded, partition.lo[:, padded.place], partition.hi[:, padded.place])
         grows = np.flatnonzero(sides.grows)
         growing, n = Sides(*(side[grows] for side in sides)), rows[grows]
-        doubled = 2 * HALVES[at.axis.kind] * 0.5**n
-        ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(at, growing)
-        wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, growing))).sum())
-        lost += float(partition.points.column_weights[at.place]) * wider
+        doubled = 2 * HALVES[padded.axis.kind] * 0.5**n
+        ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(padded, growing)
+        wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(padded, growing))).sum())
+        lost += float(partition.points.column_weights[padded.place]) * wider
     return lost / (partition.points.rows * len(partition.points.axes))
 
 
-def width_of_more_ends(at: PaddedAxis, sides: Sides) -> Floats:
+def width_of_more_ends(padded: PaddedAxis, sides: Sides) -> Floats:
     """By how much one more part at either end would widen labels."""
-    left, right = part_on(at, sides.left, -1), part_on(at, sides.right, 1)
-    return added_width(at, sides, left, sides.right) + added_width(at, sides, sides.left, right)
+    left, right = part_on(padded, sides.left, -1), part_on(padded, sides.right, 1)
+    return added_width(padded, sides, left, sides.right) + added_width(padded, sides, sides.left, right)
 
 
-def width_of_more_half(at: PaddedAxis, sides: Sides) -> Floats:
+def width_of_more_half(padded: PaddedAxis, sides: Sides) -> Floats:
     """By how much a half would widen labels; on average, where there is room on both sides."""
-    (far_left, far_right), (room_left, room_right) = far_ends(at, sides)
-    to_left = added_width(at, sides, np.where(room_left, far_left, sides.left), sides.right)
-    to_right = added_width(at, sides, sides.left, np.where(room_right, far_right, sides.right))
+    (far_left, far_right), (room_left, room_right) = far_ends(padded, sides)
+    to_left = added_width(padded, sides, np.where(room_left, far_left, sides.left), sides.right)
+    to_right = added_width(padded, sides, sides.left, np.where(room_right, far_right, sides.right))
     return np.where(room_left & room_right, 0.5, 1.0) * (to_left + to_right)
 
 
-def added_width(at: PaddedAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
+def added_width(padded: PaddedAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
     """By how much labels are wider than they were; those that would stand for everything are not."""
-    before, after = (at.axis.widths(at.first[a], at.last[b]) for a, b in ((sides.left, sides.right), (left, right)))
+    before, after = (
+        padded.axis.widths(padded.first[a], padded.last[b]) for a, b in ((sides.left, sides.right), (left, right))
+    )
     return np.where(after < 1, after - before, 0.0)
 
 
-def find_sides(at: PaddedAxis, lo: Ints, hi: Ints) -> Sides:
+def find_sides(padded: PaddedAxis, lo: Ints, hi: Ints) -> Sides:
     """Labels of several parts grow, unless they have an open end or stand for everything."""
-    last = np.minimum(hi, at.axis.values - 1)
-    left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, last), last))
-    return Sides(left, right, (hi == last) & (left < right) & (left >= at.open) & (right <= at.most))
+    last = np.minimum(hi, padded.axis.values - 1)
+    left, right = (np.searchsorted(padded.first, code, side="right") - 1 for code in (np.minimum(lo, last), last))
+    return Sides(left, right, (hi == last) & (left < right) & (left >= padded.open) & (right <= padded.most))
 
 
-def add_parts(at: PaddedAxis, sides: Sides, rows: Ints, draws: Floats) -> tuple[Ints, Ints]:
+def add_parts(padded: PaddedAxis, sides: Sides, rows: Ints, draws: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
     chance = part_chance(sides, rows)
     ends = []
     for end, way, draw in ((sides.left, -1, draws[:, 0]), (sides.right, 1, draws[:, 1])):
-        ends.append(np.where(sides.grows & (draw < chance), part_on(at, end, way), end))
+        ends.append(np.where(sides.grows & (draw < chance), part_on(padded, end, way), end))
     return ends[0], ends[1]
 
 
@@ -150,43 +154,43 @@ def part_chance(sides: Sides, rows: Ints) -> Floats:
     return chance
 
 
-def part_on(at: PaddedAxis, end: Ints, way: int) -> Ints:
+def part_on(padded: PaddedAxis, end: Ints, way: int) -> Ints:
     """One part further out, unless that part is small or open."""
-    onward = np.clip(end + way, at.open, at.most)
-    return np.where(at.units[onward] > FINE, onward, end)
+    onward = np.clip(end + way, padded.open, padded.most)
+    return np.where(padded.units[onward] > FINE, onward, end)
 
 
 def add_halves(
-    at: PaddedAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
+    padded: PaddedAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
 ) -> None:
     """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are.
 
     Where it is even, to the first side if that was drawn; where there is no room, to the other one.
     """
     chosen_sides = Sides(*(side[chosen] for side in sides))
-    (far_left, far_right), (room_left, room_right) = far_ends(at, chosen_sides)
-    below = count_rows(at, partition, chosen, far_left, chosen_sides.left - 1)
-    above = count_rows(at, partition, chosen, chosen_sides.right + 1, far_right)
+    (far_left, far_right), (room_left, room_right) = far_ends(padded, chosen_sides)
+    below = count_rows(padded, partition, chosen, far_left, chosen_sides.left - 1)
+    above = count_rows(padded, partition, chosen, chosen_sides.right + 1, far_right)
     to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
     to_right = room_right & ~to_left
     ends[0][chosen[to_left]] = far_left[to_left]
     ends[1][chosen[to_right]] = far_right[to_right]
 
 
-def far_ends(at: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
+def far_ends(padded: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
     """The first and the last part of labels that are twice as wide to that side, and where there is room for it."""
     left, right = sides.left, sides.right
-    width = at.edges[right + 1] - at.edges[left]
-    far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
-    far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
-    return (far_left, far_right), (far_left >= at.open, far_right <= at.most)
+    width = padded.edges[right + 1] - padded.edges[left]
+    far_left = np.searchsorted(padded.edges, padded.edges[left] - width, side="right") - 1
+    far_right = np.searchsorted(padded.edges, padded.edges[right + 1] + width, side="left") - 1
+    return (far_left, far_right), (far_left >= padded.open, far_right <= padded.most)
 
 
-def count_rows(at: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
+def count_rows(padded: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
     """People of the table who lie beside some boxes, in a stretch of parts; a crowd is enough."""
     lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
-    lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]
-    hi[:, at.place] = at.last[np.clip(last, 0, len(at.first) - 1)]
+    lo[:, padded.place] = padded.first[np.clip(first, 0, len(padded.first) - 1)]
+    hi[:, padded.place] = padded.last[np.clip(last, 0, len(padded.first) - 1)]
     return np.minimum(box_counter(partition.points).count(lo, hi, CROWD), CROWD)
 
 

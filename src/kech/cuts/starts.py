@@ -42,7 +42,7 @@ def make_starts(
     *,
     threads: int = 1,
     seed: int = 0,
-    part: bool = True,
+    split_points: bool = True,
 ) -> dict[int, dict[str, Partition]]:
     """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
     starts_of = {k: {"cut": start} for k, start in starts.items()}
@@ -50,8 +50,11 @@ def make_starts(
     order = order_along(points, threads=threads)
     with ThreadPoolExecutor(1) as pool:
         beside = pool.map if threads > 1 else map
-        grown = beside(lambda k: grow(points.at(k), k, order, threads=threads, seed=seed, part=part), ks_of["grown"])
-        curved = cut_ordering(points, ks_of["curved"], threads=threads, part=part, hilbert=True)
+        grown = beside(
+            lambda k: grow(points.at(k), k, order, threads=threads, seed=seed, split_points=split_points),
+            ks_of["grown"],
+        )
+        curved = cut_ordering(points, ks_of["curved"], threads=threads, split_points=split_points, hilbert=True)
         for kind, partitions in (("curved", curved), ("grown", grown)):
             for k, start in zip(ks_of[kind], partitions, strict=True):
                 starts_of[k][kind] = start
@@ -72,22 +75,24 @@ def expected_loss(partition: Partition) -> float:
 
 
 def cut_ordering(
-    points: Points, ks: Sequence[int], *, threads: int, part: bool = True, hilbert: bool = False
+    points: Points, ks: Sequence[int], *, threads: int, split_points: bool = True, hilbert: bool = False
 ) -> Iterator[Partition]:
-    """A partition for each k, ascending; with `part` the rows of one point may go to several classes."""
+    """A partition for each k, ascending; with `split_points` the rows of one point may go to several classes."""
     report("ordering points")
     done = 0
     for at, batch in by_grid(points, ks):
         order = order_along(points, threads=threads, hilbert=hilbert)
-        for partition in cut_along(order, at, batch, threads=threads, part=part):
+        for partition in cut_along(order, at, batch, threads=threads, split_points=split_points):
             yield partition
             done += 1
             report("cutting", done / len(ks))
 
 
-def cut_along(order: Ints, points: Points, ks: Sequence[int], *, threads: int, part: bool) -> Iterator[Partition]:
+def cut_along(
+    order: Ints, points: Points, ks: Sequence[int], *, threads: int, split_points: bool
+) -> Iterator[Partition]:
     """A partition for each k, all on the grid these points are on."""
-    how = (order, expected_widths(points), list(ks), part, threads, points.person)
+    how = (order, expected_widths(points), list(ks), split_points, threads, points.person)
     for shares in cut_order(points.codes, points.weights, *how):
         yield build_partition(points, *shares)
 
@@ -115,10 +120,10 @@ def published_cells(points: Points) -> tuple[bytes, ...]:
 # -- growing and peeling -----------------------------------------------------------------------------------
 
 
-def grow(points: Points, k: int, order: Ints, *, threads: int, seed: int, part: bool) -> Partition:
+def grow(points: Points, k: int, order: Ints, *, threads: int, seed: int, split_points: bool) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
-    how = (k, part, stretch, seed, threads, points.person)
+    how = (k, split_points, stretch, seed, threads, points.person)
     return build_partition(points, *grow_points(points.codes, points.weights, order, expected_widths(points), *how))
 
 

@@ -163,20 +163,20 @@ def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
     return figures
 
 
-def keeps(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
-    """Whether each class keeps the goals for one sensitive column."""
-    is_kept = np.ones(len(tally.sizes), bool)
+def classes_meet(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
+    """Whether each class meets the goals for one sensitive column."""
+    is_met = np.ones(len(tally.sizes), bool)
     for name, figure in class_figures(goals, tally).items():
         bound = getattr(goals, name)
-        is_kept &= (
+        is_met &= (
             figure >= bound - ROUNDING if name == "l" else figure < bound if name == "c" else figure <= bound + ROUNDING
         )
-    return is_kept
+    return is_met
 
 
-def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
-    """Whether all classes keep the goals for all sensitive columns."""
-    return all(bool(keeps(goals, tally).all()) for tally in tallies)
+def all_classes_meet(goals: Goal, tallies: Sequence[Tally]) -> bool:
+    """Whether all classes meet the goals for all sensitive columns."""
+    return all(bool(classes_meet(goals, tally).all()) for tally in tallies)
 
 
 def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:

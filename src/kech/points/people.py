@@ -62,18 +62,19 @@ def number_people(codes: NDArray[np.int32]) -> Ints:
     return numbers
 
 
-def name_persons(codes: NDArray[np.int32], rows: Ints, key: bytes, *, histories: bool = False) -> Persons:
-    """The person of each group of rows, ALONE where nobody has a second row; the key decides who has which number.
+def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, histories: bool = False) -> Persons:
+    """The number of the person behind each group of rows, or ALONE.
 
-    Where everybody has a history, nobody is ALONE.
-    Numbers decide who is dealt to which class.  So that no order of the table shows in a release, they are drawn.
+    In: for each group the codes of its person columns, equal where the person is, and how many rows it has.
+    A person with one row in all groups together is ALONE, unless everybody has a history.
+    Numbers decide who comes to which class.  So that no order of the table shows in a release, the key draws them.
     """
-    number = number_people(codes)
-    total = np.bincount(number, rows).astype(np.int64)
-    several = np.flatnonzero(total > (0 if histories else 1))
-    drawn = np.full(len(total), ALONE, np.int32)
-    drawn[several] = draw_order(len(several), key)
-    return drawn[number]
+    in_table = number_people(codes)
+    rows_of_person = np.bincount(in_table, rows).astype(np.int64)
+    numbered = np.flatnonzero(rows_of_person > (0 if histories else 1))
+    drawn = np.full(len(rows_of_person), ALONE, np.int32)
+    drawn[numbered] = draw_order(len(numbered), key)
+    return drawn[in_table]
 
 
 def draw_order(count: int, key: bytes) -> NDArray[np.int32]:
@@ -117,8 +118,11 @@ def count_holders(
     )
 
 
-def stand_at(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size: int) -> Ints:
-    """How many people stand at each code of an axis: each at the middle one of their own codes; or rows."""
+def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size: int) -> Ints:
+    """How many people there are at each code of an axis, each counted once, at the middle one of their own codes.
+
+    Without persons, how many rows.
+    """
     if person is None:
         return np.bincount(codes, rows, size).astype(np.int64)
     single = person == ALONE

@@ -44,8 +44,8 @@ from kech.points.people import (
     count_people,
     count_representatives,
     draw_order,
+    draw_person_numbers,
     encode_people,
-    name_persons,
 )
 from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
@@ -56,7 +56,7 @@ from kech.system.memory import (
     POINT_BYTES,
     SAMPLE_ROW_BYTES,
     counting_bytes,
-    holding_bytes,
+    further_partitions_bytes,
     working_bytes,
 )
 from kech.system.secret import OwnerSecret
@@ -91,7 +91,7 @@ class PointLimit:
 
     def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
-        other_bytes = holding_bytes(1, [1] * len(self.further_ks))
+        other_bytes = further_partitions_bytes(1, [1] * len(self.further_ks))
         return ENGINE_POINT_BYTES + (other_bytes if table.is_limited else 0)
 
 
@@ -101,7 +101,7 @@ class Origin:
 
     table: Table
     labels: Labels
-    steps: bool
+    by_level: bool
     with_sensitive: bool
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
@@ -236,7 +236,9 @@ class Points:
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        other_bytes = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.further_ks])
+        other_bytes = further_partitions_bytes(
+            points, [min(points, self.most_classes(other)) for other in self.further_ks]
+        )
         return working_bytes(points, grains, classes, self.distinct_values) + other_bytes
 
     @property
@@ -256,8 +258,8 @@ class Points:
         grains = self.rows if self.grains is not None else 0
         classes = self.rows // max(k, 1) if k is not None else 0
         rest = working_bytes(0, grains, classes, self.distinct_values)
-        rest += holding_bytes(0, [self.rows // other for other in self.further_ks])
-        each = POINT_BYTES + holding_bytes(1, [0] * len(self.further_ks))
+        rest += further_partitions_bytes(0, [self.rows // other for other in self.further_ks])
+        each = POINT_BYTES + further_partitions_bytes(1, [0] * len(self.further_ks))
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
@@ -337,13 +339,13 @@ def build_points(
     table: Table,
     *,
     labels: Labels = Labels(),  # noqa: B008
-    steps: bool = False,
+    by_level: bool = False,
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
     weights: Mapping[str, float] | None = None,
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
 
     Where there would be too many points, axes become coarser until there are not; equal steps are refused.
     With `histories` every point is of one person, who has a number.
@@ -351,18 +353,18 @@ def build_points(
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     most, people = point_limit.limit(table), encode_people(table, histories=histories)
-    coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
+    coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories, weights or {})
+    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
         raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
-    if steps or not exceeds_limit(table, axes, sample, most):
+    if by_level or not exceeds_limit(table, axes, sample, most):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
-            if steps:
+            if by_level:
                 raise
     return group_coarsened(origin, axes, mappings, sample(), most)
 
@@ -379,7 +381,7 @@ def build_points_to_cut(
     points = build_points(
         table,
         labels=labels,
-        steps=cut.by_level,
+        by_level=cut.by_level,
         with_sensitive=True,
         point_limit=point_limit,
         histories=histories,
@@ -457,7 +459,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
     points = build_points(
         rest,
         labels=origin.labels,
-        steps=origin.steps,
+        by_level=origin.by_level,
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
@@ -483,7 +485,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     parts = np.hsplit(grouped_codes, [len(axes), len(axes) + len(origin.people)])
     codes, who, values = (np.ascontiguousarray(part) for part in parts)
     key = table.secret.derive("people") if origin.people else b""
-    person = name_persons(who, rows, key, histories=origin.histories) if origin.people else None
+    person = draw_person_numbers(who, rows, key, histories=origin.histories) if origin.people else None
     first, point = number_points(codes, person)
     if len(first) > most:
         raise TooManyPoints(len(first), most)
@@ -546,7 +548,7 @@ def check_sensitive(table: Table) -> None:
 
 
 def build_axis(
-    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, steps: bool = False
+    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, by_level: bool = False
 ) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes.
 
@@ -561,7 +563,7 @@ def build_axis(
     if people:
         holders, counts, nulls = count_representatives(table, people, column, kind, values)
     grid, protect = labels.for_axis(choice)
-    grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
+    grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)
         axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")
@@ -603,7 +605,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         tree = read_hierarchy(hierarchy, column=column)
         return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
     if choice.kind == "ordered":
-        check_known(column, values, set(choice.order))
+        check_in_order(column, values, set(choice.order))
         holders_of = dict(zip(values, holders.tolist(), strict=True))
         rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
         return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, widens=widens, rows=rows)
@@ -637,24 +639,24 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
     kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
     read = "text" if kind == "ordered" else kind
     values, _ = table.values(column, read)
-    ranks = rank_values(column, values, choice.order) if kind == "ordered" else range(len(values))
-    codes = np.array(ranks, np.int32) + np.int32(1)
     if kind == "text":
         codes = encode_spellings(values)
     elif kind == "ordered":
-        codes[[i for i, value in enumerate(values) if value == ""]] = 0
+        codes = encode_by_order(column, values, choice.order)
+    else:
+        codes = np.arange(1, len(values) + 1, dtype=np.int32)
     return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
 
 
-def rank_values(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
-    """The place of each value in the order somebody gave; empty text has none."""
-    rank = {text: i for i, text in enumerate(order)}
-    check_known(column, values, {*order, ""})
-    return [rank.get(value, 0) for value in values]
+def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:
+    """The code of each value: its place in the order that somebody gave, from 1 on; 0 for empty text."""
+    check_in_order(column, values, {*order, ""})
+    place = {text: i for i, text in enumerate(order, 1)} | {"": 0}
+    return np.array([place[value] for value in values], np.int32)
 
 
-def check_known(column: str, values: Sequence[str], order: set[str]) -> None:
-    """An order that somebody gave holds every value of its column."""
+def check_in_order(column: str, values: Sequence[str], order: set[str]) -> None:
+    """Refuse an order that somebody gave and that lacks a value of its column."""
     if unknown := len(set(values) - order):
         reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
         raise BadHierarchy(f"order of {column}", None, reason)

@@ -114,7 +114,8 @@ class Draft:
         if not self.is_part:
             return self.table.reopen(names)
         if not {*names} <= {*self.table.quasi_identifiers}:
-            raise BadOption("--earlier", "the earlier release has quasi-identifiers that the series lacks.")
+            reason = "it has quasi-identifiers that the series lacks, so the two cannot be compared."
+            raise BadOption("--earlier", f"{reason} Omit the rows that it released.")
         return nullcontext(self.table)
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
@@ -197,7 +198,7 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
                 ledger.write(book, book.releases)
             raise
         if not draft.trace.exists():
-            with suppress(CannotWrite):  # then the next run settles it
+            with suppress(CannotWrite):  # then the next run recovers
                 ledger.add(book, finish_entry(entry))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes
@@ -19,7 +20,7 @@ from kech.cuts import cut_points
 from kech.errors import BadOption
 from kech.points.partition import Partition
 from kech.points.points import PointLimit, Points, build_points_to_cut, encode_anew
-from kech.release.writing import write_form
+from kech.release.writing import as_typed, check_names, write_form
 from kech.request import Request, check_ks
 from kech.tables.frames import frame_batches
 from kech.tables.repeats import warn_of_repeats
@@ -69,8 +70,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
         request = self._build_request()
-        if request.labels.labels == "columns":
-            raise BadOption("labels", "a transformer gives one column for each. Use brackets or dash, or make_release.")
         if request.columns.person:
             raise BadOption("--person", "a transformer counts rows: equal rows get equal labels. Use make_release.")
         request.goal.refuse_history("a transformer takes rows apart, and knows no people.")
@@ -84,12 +83,13 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             point_limit = PointLimit(request.limits.max_points, k)
             points = build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit)
             ks = check_ks([k], points.rows)
-            (partition,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, part=False)
+            (partition,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, split_points=False)
             self.left_out_ = LeftOut(points.axes, find_left_out(points, partition))
         self.partition_ = replace(partition, points=replace(partition.points, origin=None))
         self.quasi_identifiers_ = request.columns.quasi_identifiers
         self.k_ = self.partition_.k
-        self.labels_ = labels_of(self.partition_, request.labels.labels)
+        self.axes_, self.labels_ = write_labels(self.partition_, request.labels.labels)
+        check_names([output for name in columns for output in self.labels_.get(name, [name])])
         return self
 
     def _build_request(self) -> Request:
@@ -98,8 +98,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         request = (self.request or Request()).override(**{name: getattr(self, name) for name in names})
         return request if request.goal.k is not None or request.cut.eps is not None else request.override(k=USUAL_K)
 
-    def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
-        """The rows with the labels of their classes; other columns as they are."""
+    def transform(self, X: Any) -> Any:  # noqa: N803
+        """The rows with the labels of their classes; other columns as they are.
+
+        An array, of numbers where all columns are, or the dataframe that `set_output` asked for, each column typed.
+        """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
         codes = encode(self.partition_.points.axes, columns)
@@ -107,12 +110,30 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         if len(self.left_out_.codes):
             gone = set(map(bytes, self.left_out_.codes))
             classes[[bytes(row) in gone for row in encode(self.left_out_.axes, columns)]] = -1
-        labels = {name: texts[classes] for name, texts in self.labels_.items()}
-        cells = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
-        out = np.empty((len(codes), len(cells)), dtype=object)
-        for j, column in enumerate(cells):
-            out[:, j] = column
-        return out
+        cells: dict[str, Any] = {}
+        for name, column in columns.items():
+            labels = self.labels_.get(name)
+            cells |= (
+                {name: column}
+                if labels is None
+                else {output: pa.array(texts[classes], pa.string()) for output, texts in labels.items()}
+            )
+        table = as_typed(pa.table(cells).to_reader(), self.axes_, for_csv=False).read_all()
+        return as_container(table, _get_output_config("transform", self)["dense"], X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the columns that `transform` gives: two for each column whose labels take two."""
+        names = super().get_feature_names_out(input_features)
+        inner = getattr(self, "feature_names_in_", [f"x{j}" for j in range(len(names))])
+        outputs = zip(names, inner, strict=True)
+        return np.array(
+            [
+                f"{name}{output[len(column) :]}"
+                for name, column in outputs
+                for output in self.labels_.get(column, [column])
+            ],
+            dtype=object,
+        )
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Any]:  # noqa: N803
         """The columns of a dataframe, each as it is, or of an array; a table to fit has at least k rows."""
@@ -176,11 +197,33 @@ def find_class(partition: Partition, row: NDArray[np.int32]) -> int:
     return int(classes[np.argmin(partition.sizes[classes])]) if len(classes) else -1
 
 
-def labels_of(partition: Partition, form: str) -> dict[str, NDArray[np.object_]]:
-    """For each quasi-identifier the label of each class, and last that of rows in none."""
-    labels = {}
+def write_labels(partition: Partition, form: str) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The axes of a form; and for each quasi-identifier, in every column of it, the cells of each class.
+
+    The last cells are those of rows in no class.
+    """
+    axes, labels = [], {}
     for j, axis in enumerate(partition.points.axes):
-        texts = partition.labels(j)
-        _, written = write_form(form, axis.parameters(texts), texts)
-        labels[axis.column] = np.array([*written[axis.column], SUPPRESSED], dtype=object)
-    return labels
+        texts = [*partition.labels(j), SUPPRESSED]
+        written_axis, written = write_form(form, axis.parameters(texts[:-1]), texts)
+        axes.append(written_axis)
+        labels[axis.column] = {name: np.array(cells, dtype=object) for name, cells in written.items()}
+    return axes, labels
+
+
+def as_container(table: Any, library: str, origin: Any) -> Any:
+    """A table as an array, or as a dataframe of a library, with the index of the rows it was made from."""
+    if library == "pandas":
+        frame = table.to_pandas()
+        return frame.set_axis(origin.index, axis=0) if hasattr(origin, "index") and len(frame) else frame
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    is_number = [pa.types.is_floating(kind) or pa.types.is_integer(kind) for kind in table.schema.types]
+    if all(is_number):
+        return np.column_stack([column.to_numpy().astype(np.float64) for column in table.columns])
+    out = np.empty((table.num_rows, table.num_columns), dtype=object)
+    for j, column in enumerate(table.columns):
+        out[:, j] = column.to_pylist()
+    return out

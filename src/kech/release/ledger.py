@@ -129,7 +129,7 @@ class Ledger:
         secret = open_secret_in(self.folder)
         check = secret.derive("ledger check").hex()[:SHORTEST]
         if book.check not in ("", check):
-            raise BadLedger(self.path, "the secret beside it is another one, by which no row is known again.")
+            raise BadLedger(self.path, "the secret beside it is another one, so kech recognises no row.")
         book.check = check
         return secret
 
@@ -150,7 +150,7 @@ class Ledger:
         except (OSError, msgspec.DecodeError):
             raise BadLedger(self.path, f"the hashes of its release {entry.release[:SHORTEST]} are damaged.") from None
 
-    def settle(self) -> None:
+    def recover(self) -> None:
         """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
 
         Where nobody can tell, as with a database that does not answer, an entry stays.

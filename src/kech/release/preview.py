@@ -24,7 +24,7 @@ from kech.release.release import Release, build_request_points, check_request
 from kech.release.sentences import consequences, price_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
-from kech.spectrum import line
+from kech.spectrum import measure_partition
 from kech.tables.table import Table
 from kech.topology.barcode import WeightedBarcode
 
@@ -112,7 +112,9 @@ def preview_price(table: Table, request: Request) -> Preview:
 def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
     """Figures, columns, and the first rows before and after."""
     partition, parameters = release.partition, release.parameters
-    figures = asdict(line(parameters["cut"], parameters["k"], partition, None, parameters.get("t_kind", "equal")))
+    figures = asdict(
+        measure_partition(parameters["cut"], parameters["k"], partition, None, parameters.get("t_kind", "equal"))
+    )
     columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table
     places = [table.loaded.index(name) for name in release.columns]

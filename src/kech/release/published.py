@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
-from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
+from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn, check_path
+from kech.request.parts import as_names
 from kech.tables.person_names import names_people
 from kech.tables.repeats import name_kind
 
@@ -68,10 +69,11 @@ def read_published(
 
     With the cells of all columns that are published as they are, or of some.
     """
+    check_path(path)
     if quasi_identifiers is not None:
         if certificate is not None:
             raise BadOption("--certificate", "it names the columns itself. Omit --certificate or --qi.")
-        return group_rows(path, tuple(dict.fromkeys(quasi_identifiers)), {}, (), (), {})
+        return group_rows(path, as_names(quasi_identifiers, "--qi"), {}, (), (), {})
     figures, document = check_certificate(path, certificate), read_claims(path, certificate)
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])

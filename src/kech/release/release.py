@@ -23,7 +23,7 @@ from kech.certificate.check import shown_suppression
 from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key, is_protected
-from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
+from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
@@ -41,8 +41,8 @@ from kech.release.writing import (
     Written,
     as_json,
     as_missing,
-    as_numbers,
     as_texts,
+    as_typed,
     check_beside,
     check_elsewhere,
     check_intervals,
@@ -182,7 +182,7 @@ class Release:
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
             stream = tally.watch(stream)
-        return as_numbers(stream, self.axes, [PERSON_NUMBER] if self.numbering else [])
+        return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
         """The published columns of one column of the table."""
@@ -234,9 +234,11 @@ class Release:
         """
         terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
         if terms.ledger:
-            terms.ledger.settle()
+            terms.ledger.recover()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, terms)
+        if not isinstance(path, str | PathLike):
+            raise NotAPath(path)
         return self.write_file(Path(path), certificate, mapping, terms, within)
 
     def write_file(
@@ -398,7 +400,7 @@ def make_release(
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
-    intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    intervals are written: brackets `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
     it is a warning, and the release is refused when its rows are asked for.
@@ -414,16 +416,18 @@ def make_release(
 
 
 def cut_release(table: Table, request: Request) -> Release:
-    """The release of a table that was checked, as a settled request says."""
+    """The release of a table that was checked, as a checked request says."""
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
     points = build_request_points(table, request)
     (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
-        goal = f"k={k} was asked" if k else "A release hides every row among two or more"
-        counted = "rows" if partition.points.person is None else "people"
+        goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
+        one, several = ("row", "rows") if partition.points.person is None else ("person", "people")
         advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
-        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} {counted}. {advice}")
+        raise GoalNotMet(
+            f"{goal}. The smallest class would have {partition.k} {one if partition.k == 1 else several}. {advice}"
+        )
     origin = partition.points.origin
     stated = (state_parameters(request, partition), own_version(), request, points.most_rows)
     release = Release(origin.table if origin else table, partition, *stated)

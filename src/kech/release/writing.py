@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -24,6 +26,16 @@ from numpy.typing import NDArray
 from kech.axes.coarsening import count_distinct
 from kech.axes.spelling import fold_people
 from kech.certificate import certificate_path
+from kech.certificate.labels import (
+    DAY,
+    EVERYTHING,
+    TWO_COLUMNS,
+    exact_ends,
+    exact_place,
+    format_place,
+    label_reader,
+    split_interval,
+)
 from kech.errors import BadOption, BadTarget
 from kech.points.people import scramble
 from kech.release.published import hash_cells, mix
@@ -37,7 +49,9 @@ Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, on
 
 LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
-EVERYTHING = ("-inf", "inf")
+INFINITE = "inf"
+OPEN_ENDS = {"number": ("-inf", INFINITE), "date": ("0001-01-01", "9999-12-31")}
+ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of names of columns
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 BANNER = (
     "PRIVATE: not for publication. Whoever has this file and the release undoes the release. Keep it as you keep the "
@@ -117,14 +131,37 @@ def write_form(form: str, axis: Mapping[str, Any], labels: Sequence[Cell]) -> tu
     column = axis["column"]
     if axis["axis"] not in LINES:
         return dict(axis), {column: list(labels)}
-    if form == "columns":
-        names = [f"{column}_low", f"{column}_high"]
-        ends = [both_ends(label) for label in labels]
-        closed = not any(label and (label.endswith(")") or label.startswith("< ")) for label in labels)
-        cells = {name: [pair[i] for pair in ends] for i, name in enumerate(names)}
-        return {**axis, "form": form, "columns": names, "closed": closed}, cells
+    if form in TWO_COLUMNS:
+        names = [f"{column}_{end}" for end in ENDS[form]]
+        distinct = {label: CELLS[form](axis, label) for label in set(labels)}
+        closed = not any(label and (label.endswith(")") or label.startswith("< ")) for label in distinct)
+        written_axis = {**axis, "form": form, "columns": names, "closed": closed}
+        check_read_back(written_axis, distinct)
+        return written_axis, {name: [distinct[label][i] for label in labels] for i, name in enumerate(names)}
     written = [write_dash(axis, label) for label in labels] if form == "dash" else list(labels)
     return {**axis, "form": form}, {column: written}
+
+
+def check_read_back(axis: Mapping[str, Any], cells: Mapping[Cell, tuple[Cell, Cell]]) -> None:
+    """Refuse cells that the reader of labels would not read as the labels they were made from."""
+    read = label_reader(axis)
+    for label, pair in cells.items():
+        if not is_same_label(axis, label, read(*pair)):
+            raise BadOption(
+                "--labels",
+                f"column {axis['column']!r}: some label cannot be read back exactly from two columns. "
+                "Take --labels brackets.",
+            )
+
+
+def is_same_label(axis: Mapping[str, Any], label: Cell, other: Cell) -> bool:
+    """Whether two labels have the same ends."""
+    if label is None or other is None or "*" in (label, other):
+        return label == other
+    try:
+        return exact_ends(axis, label) == exact_ends(axis, other)
+    except ValueError:
+        return False
 
 
 def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
@@ -146,27 +183,63 @@ def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
     return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or columns.")
 
 
-def both_ends(label: Cell) -> tuple[Cell, Cell]:
-    """The two cells of a label; an open end is infinite, a missing value has none.
+def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
+    """The two cells of a label; an open end is infinite, or at the end of the calendar; a missing value has none.
 
-    >>> both_ends("[22, 25]"), both_ends(">= 80"), both_ends("*"), both_ends("7")
-    (('22', '25'), ('80', 'inf'), ('-inf', 'inf'), ('7', '7'))
+    >>> age, day = {"axis": "number"}, {"axis": "date"}
+    >>> both_ends(age, "[22, 25]"), both_ends(age, ">= 80"), both_ends(day, "*"), both_ends(age, "7")
+    (('22', '25'), ('80', 'inf'), ('0001-01-01', '9999-12-31'), ('7', '7'))
     """
-    if label == "*":
-        return EVERYTHING
-    if match := INTERVAL.fullmatch(label or ""):
-        return match[1], match[2]
-    sign, _, end = (label or "").partition(" ")
-    if sign == ">=":
-        return end, EVERYTHING[1]
-    return (EVERYTHING[0], end) if sign in ("<", "<=") else (label, label)
+    if label is None:
+        return None, None
+    first, last = OPEN_ENDS[axis["axis"]]
+    low, high, _ = (None, None, True) if label == EVERYTHING else split_interval(label)
+    return low or first, high or last
 
 
-def as_numbers(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str] = ()) -> Any:
-    """A stream in which the ends of numbers are numbers; some columns are whole numbers."""
-    ends = {name: pa.float64() for axis in axes if axis["axis"] == "number" for name in axis.get("columns", ())}
-    kinds = ends | dict.fromkeys(whole, pa.int64())
+def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
+    """The middle of a label and its half width, of dates in days.
+
+    An open tail has the middle of its end and the end of the domain, which follows from the published edges alone, and
+    an infinite half width.  `*` has no middle.
+
+    >>> age = {"axis": "number", "domain": [10, 90]}
+    >>> middle_and_half(age, "[22, 25]"), middle_and_half(age, ">= 80"), middle_and_half(age, "*")
+    (('23.5', '1.5'), ('85', 'inf'), (None, 'inf'))
+    """
+    if label is None or label == EVERYTHING:
+        return None, label and INFINITE
+    low, high, _ = split_interval(label)
+    start, stop = (
+        exact_place(axis, str(end) if own is None else own)
+        for own, end in zip((low, high), axis["domain"], strict=True)
+    )
+    is_date, half = axis["axis"] == "date", Fraction(stop - start) / 2
+    middle = format_moment((start + stop) // 2) if is_date else format_number(float((start + stop) / 2))
+    return middle, INFINITE if None in (low, high) else format_number(float(half / DAY if is_date else half))
+
+
+def format_moment(microseconds: int) -> str:
+    """A moment by its microseconds since the year 1."""
+    return (datetime.min + timedelta(microseconds=microseconds)).isoformat(sep=" ").removesuffix(" 00:00:00")
+
+
+def format_number(value: float) -> str:
+    """A number as labels write it."""
+    return format_place({}, value)
+
+
+def as_typed(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str] = (), *, for_csv: bool) -> Any:
+    """A stream in which labels of two columns are numbers and, but in CSV, moments; some columns are whole numbers."""
+    kinds: dict[str, Any] = dict.fromkeys(whole, pa.int64())
+    for axis in (axis for axis in axes if axis.get("form") in TWO_COLUMNS):
+        moments = axis["columns"][: 2 if axis["form"] == "columns" else 1] if axis["axis"] == "date" else ()
+        kinds |= {name: pa.float64() for name in axis["columns"] if name not in moments}
+        kinds |= {} if for_csv else dict.fromkeys(moments, pa.timestamp("us"))
     return recast(stream, lambda field: kinds.get(field.name, field.type))
+
+
+CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def as_texts(stream: Any) -> Any:

@@ -25,15 +25,11 @@ EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
-MIDPOINT = (
-    "kech writes no midpoints. A midpoint looks like a measured value and does not say how wide its class is. "
-    "Publish both ends with --labels columns, and compute the middle yourself."
-)
 ROUNDING = 1e-9  # figures that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class CutRules:
     """One way to part rows into classes."""
 
     purpose: str
@@ -44,24 +40,24 @@ class Style:
     keeps_histories: bool = False  # it can keep all rows of a person together
 
 
-STYLES = {
-    "local": Style(
+CUTS = {
+    "local": CutRules(
         "lowest loss",
         "every class is blurred for itself, as its own rows need",
         is_searched=True,
         keeps_histories=True,
     ),
-    "minimal": Style(
+    "minimal": CutRules(
         "smallest eps, then lowest loss",
         "the widest class is kept as narrow as the search could make it",
         is_searched=True,
     ),
-    "domain": Style(
+    "domain": CutRules(
         "one level for all rows of a column",
         "all rows of a column are blurred to the same level",
         by_level=True,
     ),
-    "regime": Style(
+    "regime": CutRules(
         "one eps, classes are connected components",
         "classes are the connected components at one radius",
         by_components=True,
@@ -69,9 +65,9 @@ STYLES = {
 }
 
 
-def spell_styles() -> str:
-    """Every style with its purpose, as a sentence lists them."""
-    *first, last = (f"{name} ({style.purpose})" for name, style in STYLES.items())
+def list_cuts() -> str:
+    """Every cut with its purpose, as a sentence lists them."""
+    *first, last = (f"{name} ({rules.purpose})" for name, rules in CUTS.items())
     return f"{', '.join(first)} or {last}"
 
 
@@ -126,7 +122,22 @@ class Field:
         raise BadOption(self.option, self.reason or listed) from None
 
 
-class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+class PartType(msgspec.StructMeta):
+    """The type of all parts, which refuses fields that a part does not have."""
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a class is what it makes
+        """Make a part."""
+        for name in fields:
+            if name not in cls.__struct_fields__:
+                cls.refuse_unknown(name)
+        return super().__call__(*values, **fields)
+
+    def refuse_unknown(cls, name: str) -> None:  # noqa: N805
+        """Refuse a field that is none of this part."""
+        check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
+
+
+class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """A part of a request, a section of its file; values are checked when it is made."""
 
     def __post_init__(self) -> None:
@@ -418,9 +429,9 @@ class Cut(Part, frozen=True):
     cut: Annotated[
         str,
         Field(
-            f"How rows are divided into classes: {spell_styles()}.",
+            f"How rows are divided into classes: {list_cuts()}.",
             "domain",
-            choices=tuple(STYLES),
+            choices=tuple(CUTS),
             public=True,
         ),
     ] = "local"
@@ -491,12 +502,12 @@ class Cut(Part, frozen=True):
     @property
     def is_searched(self) -> bool:
         """Whether a search makes the classes."""
-        return STYLES[self.cut].is_searched
+        return CUTS[self.cut].is_searched
 
     @property
     def by_level(self) -> bool:
         """Whether every column is printed at one level."""
-        return STYLES[self.cut].by_level
+        return CUTS[self.cut].by_level
 
 
 class Labels(Part, frozen=True):
@@ -524,9 +535,10 @@ class Labels(Part, frozen=True):
     labels: Annotated[
         str,
         Field(
-            "How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).",
-            "dash",
-            choices=("brackets", "dash", "columns"),
+            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "age_high) or midpoint (age_mid, age_half_width).",
+            "columns",
+            choices=("brackets", "dash", "columns", "midpoint"),
         ),
     ] = "brackets"
     key_file: Annotated[
@@ -540,8 +552,6 @@ class Labels(Part, frozen=True):
 
     def __post_init__(self) -> None:
         set_fields(self, grid=check_grid(self.grid))
-        if self.labels == "midpoint":
-            raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
             raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")
@@ -701,3 +711,6 @@ def check_grid(grid: Any) -> str | float:
     if not 0 < step < inf:
         raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
+
+
+NO_CHOICE = AxisChoice()  # for a column of which nothing is said

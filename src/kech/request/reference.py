@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from kech.request.parts import STYLES, AxisChoice, Field, fields_of
+from kech.request.parts import CUTS, AxisChoice, Field, fields_of
 from kech.request.request import FIELDS, PARTS
 
 HEADINGS = {
@@ -39,9 +39,9 @@ def describe_fields() -> list[dict[str, Any]]:
     ]
 
 
-def describe_styles() -> dict[str, dict[str, Any]]:
+def describe_cuts() -> dict[str, dict[str, Any]]:
     """Every way to part rows into classes, with the rules of what can be asked of it."""
-    return {name: asdict(style) for name, style in STYLES.items()}
+    return {name: asdict(rules) for name, rules in CUTS.items()}
 
 
 def render_reference() -> str:

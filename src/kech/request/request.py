@@ -11,8 +11,9 @@ import msgspec
 from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.request.parts import (
     AXIS_KINDS,
+    CUTS,
+    NO_CHOICE,
     ROLES,
-    STYLES,
     AxisChoice,
     Columns,
     Cut,
@@ -68,7 +69,7 @@ class Request(Part, frozen=True):
         if not isinstance(self.axes, Mapping):
             raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
-        if self.cut.eps is not None and not STYLES[self.cut.cut].by_components:
+        if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime takes it. Omit it.")
@@ -76,22 +77,30 @@ class Request(Part, frozen=True):
             raise BadOption(
                 "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
             )
-        if self.goal.protect_history and not STYLES[self.cut.cut].keeps_histories:
+        if self.goal.protect_history and not CUTS[self.cut.cut].keeps_histories:
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
 
+    @classmethod
+    def refuse_unknown(cls, name: str) -> None:
+        """Refuse a keyword that is no section; a field is written in its section."""
+        if field := FIELDS.get(name):
+            advice = f"kech.Request({field.part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
+            raise BadOption(name, f"it is a field of the section {field.part}. Write {advice}.")
+        check_known(name, ("axes", *PARTS), "a request has no such section.")
+
     @property
     def is_homological(self) -> bool:
         """Whether the regime cut is by homology."""
-        return STYLES[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
+        return CUTS[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
 
     def override(self, **fields: Any) -> Self:
         """The same request with other values of some fields, named as keywords are; None changes nothing."""
         fields = {name: value for name, value in fields.items() if value is not None}
         FIELDS["cut"].check(fields.get("cut"))
-        style = STYLES.get(fields.get("cut", ""))
-        if style and not style.by_components:  # these fields belong to components alone
+        rules = CUTS.get(fields.get("cut", ""))
+        if rules and not rules.by_components:  # these fields belong to components alone
             fields = {"reading": "strict", "field": 2} | fields
         for name in [*fields]:
             dropped = [other for other in find_field(name).drops if other not in fields]
@@ -114,11 +123,11 @@ class Request(Part, frozen=True):
     def public_parameters(self) -> dict[str, Any]:
         """What a certificate states: the fields that decide labels, where they say something."""
         parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(AxisChoice())[1]
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(NO_CHOICE)[1]
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
-            "reading": not STYLES[self.cut.cut].by_components or self.cut.eps is not None,
+            "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,
             "suppress": not self.cut.suppress,
             "protect_history": not self.goal.protect_history,
@@ -165,14 +174,14 @@ def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        axis = msgspec.structs.replace(before or AxisChoice(), kind=choice, order=())
+        axis = msgspec.structs.replace(before or NO_CHOICE, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(before or AxisChoice(), kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or NO_CHOICE, kind="ordered", order=choice)
     if (axis.kind == "ordered") != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

@@ -16,9 +16,9 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
-from kech.request.reference import describe_fields, describe_styles
-from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
+from kech.request.reference import describe_cuts, describe_fields
 from kech.studio.jobs import Job
+from kech.studio.workspace import EXAMPLES, Change, OpenTable, Stale, Workspace
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
@@ -35,8 +35,8 @@ class Ask(msgspec.Struct, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
 
 
-def make_app(desk: Desk) -> Starlette:
-    """All routes over one desk."""
+def make_app(workspace: Workspace) -> Starlette:
+    """All routes of one workspace."""
     shell = (PAGES / "studio.html").read_text("utf-8")
     files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGES.iterdir() if path.suffix in TYPES}
 
@@ -55,18 +55,18 @@ def make_app(desk: Desk) -> Starlette:
         Route("/tables/{table}/{step}", page),
         Route("/series/{series}", page),
         Route("/static/{file}", static),
-        *state_routes(desk),
-        *table_routes(desk),
-        *series_routes(desk),
-        *tree_routes(desk),
-        *job_routes(desk),
+        *state_routes(workspace),
+        *table_routes(workspace),
+        *series_routes(workspace),
+        *tree_routes(workspace),
+        *job_routes(workspace),
     ]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         del app
         yield
-        await desk.close()
+        await workspace.close()
 
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={KechError: refuse})
 
@@ -81,14 +81,14 @@ def hand_over(secret: str, home: str) -> Response:
 # -- tables --------------------------------------------------------------------------------------------------
 
 
-def state_routes(desk: Desk) -> list[Route]:
+def state_routes(workspace: Workspace) -> list[Route]:
     """What the studio holds: tables, series, and the fields of a request."""
 
     async def state(request: Request) -> Response:
         del request
-        facts = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
-        facts["series"] = await asyncio.to_thread(desk.list_series)
-        return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
+        facts = {"version": kech.__version__, "folder": str(workspace.target), "examples": list(EXAMPLES)}
+        facts["series"] = await asyncio.to_thread(workspace.list_series)
+        return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in workspace]})
 
     return [
         Route("/api/state", state),
@@ -96,29 +96,29 @@ def state_routes(desk: Desk) -> list[Route]:
     ]
 
 
-def table_routes(desk: Desk) -> list[Route]:
+def table_routes(workspace: Workspace) -> list[Route]:
     """Open, look, change, close."""
 
     async def upload(request: Request) -> Response:
         name = request.query_params.get("name", "")
-        return answer((await desk.take_upload(name, request.stream())).to_json(), 201)
+        return answer((await workspace.take_upload(name, request.stream())).to_json(), 201)
 
     async def example(request: Request) -> Response:
         if request.path_params["example"] not in EXAMPLES:
             raise HTTPException(404)
-        table = await asyncio.to_thread(desk.open_example, request.path_params["example"])
+        table = await asyncio.to_thread(workspace.open_example, request.path_params["example"])
         return answer(table.to_json(), 201)
 
     async def look(request: Request) -> Response:
-        return answer(find_table(request, desk).to_json())
+        return answer(find_table(request, workspace).to_json())
 
     async def change(request: Request) -> Response:
-        table = find_table(request, desk)
+        table = find_table(request, workspace)
         table.change(await decode_body(request, Change))
         return answer(table.to_json())
 
     async def close(request: Request) -> Response:
-        await desk.forget(find_table(request, desk))
+        await workspace.forget(find_table(request, workspace))
         return answer({})
 
     one = "/api/tables/{table}"
@@ -131,25 +131,25 @@ def table_routes(desk: Desk) -> list[Route]:
     ]
 
 
-def series_routes(desk: Desk) -> list[Route]:
+def series_routes(workspace: Workspace) -> list[Route]:
     """Look at a series."""
 
     async def look(request: Request) -> Response:
-        return answer(await asyncio.to_thread(desk.describe_series, request.path_params["series"]))
+        return answer(await asyncio.to_thread(workspace.describe_series, request.path_params["series"]))
 
     return [Route("/api/series/{series}", look)]
 
 
-def tree_routes(desk: Desk) -> list[Route]:
+def tree_routes(workspace: Workspace) -> list[Route]:
     """Hand a hierarchy in, take it out."""
 
     async def add_tree(request: Request) -> Response:
         body = await read_body(request)
-        name = find_table(request, desk).add_tree(request.query_params.get("name", ""), body)
+        name = find_table(request, workspace).add_tree(request.query_params.get("name", ""), body)
         return answer({"hierarchy": name}, 201)
 
     async def tree(request: Request) -> Response:
-        trees = find_table(request, desk).trees
+        trees = find_table(request, workspace).trees
         if request.path_params["tree"] not in trees:
             raise HTTPException(404)
         headers = {"content-disposition": f"attachment; filename={request.path_params['tree']}"}
@@ -161,9 +161,9 @@ def tree_routes(desk: Desk) -> list[Route]:
     ]
 
 
-def find_table(request: Request, desk: Desk) -> OpenTable:
+def find_table(request: Request, workspace: Workspace) -> OpenTable:
     """The table a path names."""
-    table = desk.tables.get(request.path_params["table"])
+    table = workspace.tables.get(request.path_params["table"])
     if table is None:
         raise HTTPException(404, "This table is closed. Open it again.\n")
     return table
@@ -172,31 +172,31 @@ def find_table(request: Request, desk: Desk) -> OpenTable:
 # -- jobs ----------------------------------------------------------------------------------------------------
 
 
-def job_routes(desk: Desk) -> list[Route]:
+def job_routes(workspace: Workspace) -> list[Route]:
     """Ask, wait, fetch the answer, cancel."""
 
     async def ask(request: Request) -> Response:
-        table, question = find_table(request, desk), await decode_body(request, Ask)
+        table, question = find_table(request, workspace), await decode_body(request, Ask)
         options = question.options
         if question.verb == "release":
-            return await tell_progress(table.release(place_release(desk, table, options)))
+            return await tell_progress(table.release(place_release(workspace, table, options)))
         if question.verb == "publish":
-            return await tell_progress(table.publish(place_version(desk, options)))
+            return await tell_progress(table.publish(place_version(workspace, options)))
         if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await tell_progress(table.ask(question.verb, options))
 
     async def look(request: Request) -> Response:
-        return await tell_progress(find_job(request, desk))
+        return await tell_progress(find_job(request, workspace))
 
     async def result(request: Request) -> Response:
-        job = find_job(request, desk)
+        job = find_job(request, workspace)
         await job.over.wait()
         return Response(job.body, 200 if job.state == "done" else 422, media_type="application/json")
 
     async def cancel(request: Request) -> Response:
-        job = find_job(request, desk)
-        find_table(request, desk).cancel(job)
+        job = find_job(request, workspace)
+        find_table(request, workspace).cancel(job)
         return await tell_progress(job)
 
     many, one = "/api/tables/{table}/jobs", "/api/tables/{table}/jobs/{job}"
@@ -208,9 +208,9 @@ def job_routes(desk: Desk) -> list[Route]:
     ]
 
 
-def find_job(request: Request, desk: Desk) -> Job:
+def find_job(request: Request, workspace: Workspace) -> Job:
     """The job a path names."""
-    job = find_table(request, desk).job(request.path_params["job"])
+    job = find_table(request, workspace).job(request.path_params["job"])
     if job is None:
         raise HTTPException(404, "This job is no longer known. Start it again.\n")
     return job
@@ -219,7 +219,7 @@ def find_job(request: Request, desk: Desk) -> Job:
 async def tell_fields(request: Request) -> Response:
     """Everything that a plan can ask for, to make forms of, and the rules of every cut."""
     del request
-    return answer({"fields": describe_fields(), "styles": describe_styles()})
+    return answer({"fields": describe_fields(), "cuts": describe_cuts()})
 
 
 async def tell_progress(job: Job) -> Response:
@@ -237,7 +237,7 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     allow_composition: bool = False
 
 
-def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a release, with paths made here."""
     try:
         target = msgspec.convert(options, ReleaseTarget)
@@ -249,7 +249,7 @@ def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict
         "allow_composition": target.allow_composition,
     }
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
-    place = {"folder": str(desk.place(target.folder)), "file": stem + target.ending}
+    place = {"folder": str(workspace.place(target.folder)), "file": stem + target.ending}
     return place | terms
 
 
@@ -261,13 +261,17 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
     wait: float | None = None
 
 
-def place_version(desk: Desk, options: dict[str, Any]) -> dict[str, Any]:
+def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a version, with paths made here."""
     try:
         target = msgspec.convert(options, VersionTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("publish", f"{fault}.") from None
-    return {"series": str(desk.place(target.series)), "file": str(desk.place(target.file)), "wait": target.wait}
+    return {
+        "series": str(workspace.place(target.series)),
+        "file": str(workspace.place(target.file)),
+        "wait": target.wait,
+    }
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from types import FrameType
 import uvicorn
 
 from kech.errors import BadOption, NoSuchFile
-from kech.studio.desk import Desk
 from kech.studio.entry import Entry
 from kech.studio.guard import Guard
 from kech.studio.routes import hand_over, make_app
+from kech.studio.workspace import Workspace
 from kech.system.console import ignore_interrupts
 
 GRACE = 2  # seconds for answers on their way when the studio ends
@@ -57,10 +57,10 @@ def make_server(table: Path | None, folder: Path, server_socket: socket.socket) 
     """A server for a socket, silent because a log could show cells; and the way in."""
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
-    desk = Desk(folder)
-    home = f"/tables/{desk.open_file(table).id}/open" if table is not None else "/open"
-    entry = Entry(f"127.0.0.1:{server_socket.getsockname()[1]}", desk.folder)
-    guard = Guard(make_app(desk), entry, partial(hand_over, home=home))
+    workspace = Workspace(folder)
+    home = f"/tables/{workspace.open_file(table).id}/open" if table is not None else "/open"
+    entry = Entry(f"127.0.0.1:{server_socket.getsockname()[1]}", workspace.folder)
+    guard = Guard(make_app(workspace), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",
         lifespan="on", timeout_graceful_shutdown=GRACE,

@@ -28,7 +28,7 @@ MOST_KEPT = 8  # structures of a table kept for the next question
 
 
 @dataclass
-class Sitting:
+class TableSession:
     """A table that is open, and what was computed from it."""
 
     path: str
@@ -72,80 +72,80 @@ class Sitting:
         return self.path == path and all(getattr(self.plan, part) == getattr(plan, part) for part in parts)
 
 
-def sit_down(path: str, plan: Request, before: Sitting | None) -> Sitting:
+def open_session(path: str, plan: Request, before: TableSession | None) -> TableSession:
     """Open a table, or stay with the one that is open where the plan reads it alike."""
     if before is not None and before.is_for(path, plan):
         before.plan = plan
         return before
-    sitting = Sitting(path, plan, kech.read_table(path, plan))  # a refusal leaves the other table open
+    session = TableSession(path, plan, kech.read_table(path, plan))  # a refusal leaves the other table open
     if before is not None:
         before.table.close()
-    return sitting
+    return session
 
 
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
-def inspect(sitting: Sitting, options: InspectOptions) -> dict[str, Any]:
+def inspect(session: TableSession, options: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
-    return kech.inspect_table(sitting.table, rows=options.rows, as_read=True).to_json() | {"plan": None}
+    return kech.inspect_table(session.table, rows=options.rows, as_read=True).to_json() | {"plan": None}
 
 
-def hierarchy(sitting: Sitting, options: HierarchyOptions) -> dict[str, Any]:
+def hierarchy(session: TableSession, options: HierarchyOptions) -> dict[str, Any]:
     """`kech hierarchy`."""
     review = kech.review_hierarchy(
-        sitting.table,
+        session.table,
         options.column,
         kind=options.kind,
         source=options.source,
         pad=options.pad,
-        grid=sitting.plan.labels.grid,
+        grid=session.plan.labels.grid,
     )
     return review.to_json() | {"file": None}
 
 
-def spectrum(sitting: Sitting, options: SpectrumOptions) -> dict[str, Any]:
+def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`; a spectrum compares classes of rows, and no histories."""
     fields: dict[str, Any] = {"effort": options.effort, "protect_history": False}
-    result = kech.compute_spectrum(sitting.table, sitting.plan, k=options.k, cut=options.cut or None, **fields)
-    return result.to_json() | {"plot": None, "effort": options.effort or sitting.plan.cut.effort}
+    result = kech.compute_spectrum(session.table, session.plan, k=options.k, cut=options.cut or None, **fields)
+    return result.to_json() | {"plot": None, "effort": options.effort or session.plan.cut.effort}
 
 
-def barcode(sitting: Sitting, options: BarcodeOptions) -> dict[str, Any]:
+def barcode(session: TableSession, options: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return sitting.barcode(options.max_dimension, options.field).to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    return session.barcode(options.max_dimension, options.field).to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
-def lattice(sitting: Sitting, options: LatticeOptions) -> dict[str, Any]:
+def lattice(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
     """`kech lattice`."""
-    result = sitting.lattice()
-    return result.neighbours(options.node) if options.node else result.to_json(options.k, sitting.plan.cut.suppress)
+    result = session.lattice()
+    return result.neighbours(options.node) if options.node else result.to_json(options.k, session.plan.cut.suppress)
 
 
-def zigzag(sitting: Sitting, options: ZigzagOptions) -> dict[str, Any]:
+def zigzag(session: TableSession, options: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    result = kech.compute_zigzag(sitting.table, options.path, grid=sitting.plan.labels.grid)
+    result = kech.compute_zigzag(session.table, options.path, grid=session.plan.labels.grid)
     return result.to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
-def preview(sitting: Sitting, options: PreviewOptions) -> dict[str, Any]:
+def preview(session: TableSession, options: PreviewOptions) -> dict[str, Any]:
     """`kech preview`."""
     if options.price:
-        return sitting.price(sitting.plan).to_json() | {"plot": None}
+        return session.price(session.plan).to_json() | {"plot": None}
     if options.radius is not None:
-        picture = kech.compute_preview(sitting.barcode(), on=options.on, eps=options.radius, rows=options.rows)
+        picture = kech.compute_preview(session.barcode(), on=options.on, eps=options.radius, rows=options.rows)
         return picture.to_json() | {"plot": None}
     others = {name: getattr(options, name) for name in ("k", "cut", "effort", "protect_history")}
-    planned = sitting.plan.override(**others)
-    price = sitting.price(planned).price if planned.goal.protect_history else None
-    picture = kech.compute_preview(sitting.release(**others), on=options.on, rows=options.rows)
+    planned = session.plan.override(**others)
+    price = session.price(planned).price if planned.goal.protect_history else None
+    picture = kech.compute_preview(session.release(**others), on=options.on, rows=options.rows)
     return picture.to_json() | {"price": price, "plot": None}
 
 
-def release(sitting: Sitting, options: ReleaseOptions) -> dict[str, Any]:
+def release(session: TableSession, options: ReleaseOptions) -> dict[str, Any]:
     """`kech release --folder`."""
     return kech.publish_release(
-        sitting.release(),
+        session.release(),
         options.folder,
         options.file,
         ledger=options.ledger,
@@ -154,12 +154,12 @@ def release(sitting: Sitting, options: ReleaseOptions) -> dict[str, Any]:
     ).to_json()
 
 
-def publish(sitting: Sitting, options: PublishOptions) -> dict[str, Any]:
+def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(sitting.plan.reading, name) for name in ("delimiter", "encoding")}
-    with kech.read_table(sitting.path, series.request.override(axes=trees), **dialect) as table:
+    dialect = {name: getattr(session.plan.reading, name) for name in ("delimiter", "encoding")}
+    with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 
 
@@ -167,7 +167,7 @@ def publish(sitting: Sitting, options: PublishOptions) -> dict[str, Any]:
 class Verb:
     """How a question is asked."""
 
-    answer: Callable[[Sitting, Any], dict[str, Any]]
+    answer: Callable[[TableSession, Any], dict[str, Any]]
     options: type[Options] = Options
     whole: bool = False  # reads all columns: roles need not be known
     slow: bool = False  # has a child process of its own, so that quick questions do not wait for it

@@ -18,7 +18,7 @@ import msgspec
 
 from kech.errors import BadOption, KechError, OutOfMemory
 from kech.request import Request
-from kech.studio.verbs import VERBS, Sitting, sit_down
+from kech.studio.verbs import VERBS, TableSession, open_session
 from kech.system.console import listen
 from kech.views import screen
 
@@ -43,9 +43,9 @@ def main() -> None:
     os.nice(GENTLE)
     questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=take_in, args=(sys.stdin.buffer, questions), daemon=True).start()
-    sitting: Sitting | None = None
+    session: TableSession | None = None
     while True:
-        sitting = answer(msgspec.json.decode(questions.get(), type=Question), sitting)
+        session = answer(msgspec.json.decode(questions.get(), type=Question), session)
 
 
 def limit_memory(most: int) -> None:
@@ -61,12 +61,12 @@ def take_in(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
     os._exit(0)
 
 
-def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
+def answer(question: Question, session: TableSession | None) -> TableSession | None:
     """Answer one question; the table stays open for the next."""
     try:
         with listen(reporter()):
-            sitting = sit_down(question.path, question.plan, sitting)
-            content = VERBS[question.verb].answer(sitting, read_options(question))
+            session = open_session(question.path, question.plan, session)
+            content = VERBS[question.verb].answer(session, read_options(question))
         send(b"a", content)
     except KechError as refusal:
         send_refusal(question, refusal)
@@ -74,7 +74,7 @@ def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
         send_refusal(question, OutOfMemory("working"))
     except Exception as fault:  # a traceback would show cells
         send_refusal(question, screen.report_fault(fault))
-    return sitting
+    return session
 
 
 def read_options(question: Question) -> Any:

@@ -54,8 +54,8 @@ def counting_bytes(values: Sequence[int]) -> int:
     return sum(values) * VALUE_BYTES + max(values, default=0) * VALUE_FIGURE_BYTES
 
 
-def holding_bytes(points: int, classes: Sequence[int]) -> int:
-    """Bytes of the partitions of further k, each of so many classes."""
+def further_partitions_bytes(points: int, classes: Sequence[int]) -> int:
+    """Bytes of the partitions that a spectrum holds for further k; `classes` has the number of classes of each."""
     return sum(points * HELD_POINT_BYTES + count * HELD_CLASS_BYTES for count in classes)
 
 
@@ -68,7 +68,7 @@ def check_need(need: int, limit: int, what: str, advice: str) -> None:
 
 
 def half_the_memory() -> int:
-    """Bytes of this machine."""
+    """Half the bytes of memory that this machine has."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech._kernels import Deck, Urns, Words
+from kech._kernels import RowShuffle, ShareDraw, Words
 from kech.errors import ResourceError
 
 Ints = NDArray[np.int64]
@@ -54,14 +54,14 @@ class RowAssigner:
         self._class = np.r_[shares["class"], np.full(len(rest), NOBODY)][order]
         self._first = self._class[starts[:-1]]
         self._shared = np.diff(starts) > 1
-        self._urns = Urns(starts, np.r_[taken, left[rest]][order])
+        self._shares = ShareDraw(starts, np.r_[taken, left[rest]][order])
 
     def assign(self, points: Ints) -> Ints:
         """The class of each row, by its point."""
         classes: Ints = self._first[points]
         shared = np.flatnonzero(self._shared[points])
         if len(shared):
-            classes[shared] = self._class[self._urns.draw(points[shared], draw_numbers(len(shared)))]
+            classes[shared] = self._class[self._shares.draw(points[shared], draw_numbers(len(shared)))]
         return classes
 
 
@@ -139,10 +139,10 @@ def draw_numbers(count: int) -> NDArray[np.uint64]:
 
 def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
     """The rows of an Arrow table in an order nobody can know, so many at a time."""
-    table, deck = rows.combine_chunks(), Deck(rows.num_rows)
+    table, shuffle = rows.combine_chunks(), RowShuffle(rows.num_rows)
     for start in range(0, rows.num_rows, most):
-        cards = deck.draw(draw_numbers(min(most, rows.num_rows - start)))
-        yield from table.take(pa.array(cards)).to_batches()
+        drawn = shuffle.draw(draw_numbers(min(most, rows.num_rows - start)))
+        yield from table.take(pa.array(drawn)).to_batches()
 
 
 @dataclass(frozen=True, slots=True)

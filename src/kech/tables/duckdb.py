@@ -298,8 +298,8 @@ class DuckDB:
         """Forget a TABLE or VIEW."""
         self.rows(f"DROP {kind} IF EXISTS {name}", "tidying up")
 
-    def spread(self, name: str, rows: int) -> None:
-        """There are no workers."""
+    def broadcast_small(self, name: str, rows: int) -> None:
+        """Nothing: there are no workers."""
 
     def put(self, name: str, table: Any, doing: str) -> None:
         """An Arrow table under a name, for the next query."""

@@ -83,8 +83,8 @@ class Backend(Protocol):
     def put(self, name: str, table: Any, doing: str) -> None:
         """An Arrow table under a name, for the next query, in place of the one before."""
 
-    def spread(self, name: str, rows: int) -> None:
-        """A table has so many rows; one that is small may be held by every worker."""
+    def broadcast_small(self, name: str, rows: int) -> None:
+        """Give every worker a copy of a table of so many rows, if that is few; engines without workers do nothing."""
 
     def overwrite(self, column: int, value: str, where: str) -> None:
         """Give a column of the loaded rows another value where a condition holds."""
@@ -128,6 +128,7 @@ class ColumnFacts:
     type: str  # text, number, date or other
     rows: int
     nulls: int
+    blank: int  # rows with text of no letters
     distinct: int  # without NULL
     numbers: int  # rows that read as a finite number
     first_other: int | None  # first row that is neither NULL nor a finite number
@@ -153,6 +154,7 @@ class Alike(NamedTuple):
     """Distinct values of a column of which the same is true."""
 
     missing: bool
+    blank: bool  # text of no letters
     finite: bool
     odd: bool  # NaN or an infinity
     padded: bool | None
@@ -289,8 +291,17 @@ class Engine:
         return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
     def read_texts(self, columns: Sequence[int]) -> Any:
-        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named."""
-        return self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named.
+
+        Where the backend holds words, a column is a dictionary of them.
+        """
+        rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
+        for place, column in enumerate(columns, 1):
+            if self.layout.columns[column].in_words:
+                words = self.backend.read(sql.all_words(column), "reading the table").column(0).combine_chunks()
+                coded = pa.DictionaryArray.from_arrays(rows.column(place).combine_chunks(), words)
+                rows = rows.set_column(place, rows.field(place).name, coded)
+        return rows
 
     def _count(self, column: int) -> None:
         if column not in self._counted:
@@ -313,7 +324,7 @@ class Engine:
         keys = ", ".join(coded.packing.names)
         table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
-        self.backend.spread(points, len(self._weights))
+        self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
@@ -388,7 +399,7 @@ class Engine:
         parts = pa.array(mapping.codes.astype(np.int64) * stride)
         self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
         self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
-        self.backend.spread(self.layout.name(f"m{column}"), len(mapping.values))
+        self.backend.broadcast_small(self.layout.name(f"m{column}"), len(mapping.values))
         self._loaded[column] = mapping, stride
 
     # -- a release -----------------------------------------------------------------------------------------------
@@ -560,6 +571,7 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
         kind,
         rows=sum(one.rows for one in groups),
         nulls=sum(one.rows for one in groups if one.missing),
+        blank=sum(one.rows for one in groups if one.blank),
         distinct=sum(one.distinct for one in present),
         numbers=sum(one.rows for one in groups if one.finite),
         first_other=first(one for one in present if not one.finite),

@@ -253,8 +253,8 @@ class Postgres:
         """Forget a TABLE or VIEW."""
         self._run(f"DROP {kind} IF EXISTS pg_temp.{name} CASCADE", "tidying up")
 
-    def spread(self, name: str, rows: int) -> None:
-        """The server decides by itself who holds what."""
+    def broadcast_small(self, name: str, rows: int) -> None:
+        """Nothing: the server decides by itself who holds what."""
 
     def put(self, name: str, table: Any, doing: str) -> None:
         """An Arrow table under a name, in place of the one before."""

@@ -221,7 +221,7 @@ class Spark:
             self.session.catalog.dropTempView(name)
         self._views.discard(name)
 
-    def spread(self, name: str, rows: int) -> None:
+    def broadcast_small(self, name: str, rows: int) -> None:
         """A small table is held whole by every worker, so that rows need not be sorted to meet it."""
         if rows <= MOST_HELD_WHOLE:
             with refusals("loading codes"):
@@ -232,7 +232,7 @@ class Spark:
         schema = pa.schema([(field.name, plain_type(field, "labels")) for field in table.schema])
         with refusals(doing):
             self._name(send_plain(self.session, table.cast(schema)), name)
-        self.spread(name, table.num_rows)
+        self.broadcast_small(name, table.num_rows)
 
     def rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
         """The few rows of a query."""

@@ -216,10 +216,10 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
         "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
     }
     finite = sql.is_finite("number")
-    alike = f"i, missing, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
+    alike = f"i, missing, blank, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
     written = " UNION ALL ".join(written_values(layout, column) for column in columns)
     return f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
-        FROM (SELECT i, n, first, missing, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
+        FROM (SELECT i, n, first, missing, blank, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
         FROM ({written}) AS cells) AS told GROUP BY {alike}"""
 
 
@@ -230,7 +230,8 @@ def written_values(layout: Layout, column: int) -> str:
     number = "value" if floating else read_value(layout, column, "number") if kind == "number" else "NULL"
     dated = f"{read_value(layout, column, 'date')} IS NOT NULL" if kind == "date" else "false"
     text = layout.text(column, "value" if kind in ("text", "number") and not floating else "NULL")
-    return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, trim({text}) AS written,
+    blank = f"coalesce({text} = '', false)" if kind == "text" else "false"
+    return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, {blank} AS blank, trim({text}) AS written,
         CAST({number} AS {sql.float_type}) AS number, {dated} AS dated FROM {layout.name(f"v{column}")}"""
 
 
@@ -322,9 +323,15 @@ def first_rows(layout: Layout, columns: Sequence[int], rows: int) -> str:
 
 
 def all_rows(layout: Layout, columns: Sequence[int]) -> str:
-    """All rows with their numbers, as text."""
-    cells = "".join(f", {layout.text(i, f'c{i}')} AS t{i}" for i in columns)
-    return f"SELECT r{cells} FROM {layout.rows(columns)} AS kept ORDER BY r"
+    """All rows with their numbers, as text, or as the numbers of their words."""
+    texts = {i: layout.key(i) if layout.columns[i].in_words else layout.text(i, f"c{i}") for i in columns}
+    cells = "".join(f", {text} AS t{i}" for i, text in texts.items())
+    return f"SELECT r{cells} FROM {layout.name('kept')} AS kept ORDER BY r"
+
+
+def all_words(column: int) -> str:
+    """The words of a column in the order of their numbers, which begin with 0."""
+    return f"SELECT c{column} FROM words{column} ORDER BY k{column}"
 
 
 def chosen_rows(layout: Layout) -> str:

@@ -6,6 +6,7 @@ Where a person may have several rows, bars count people beside rows, and k count
 people change no birth and no death.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from dataclasses import field as made_by
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.errors import BadOption, TooFewRows
+from kech.errors import BadOption, KechError, MissingExtra, ResourceError, TooFewRows
 from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -27,6 +28,10 @@ from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
+NOT_ALL_HOLES = "holes were not computed in every dimension"
+NOT_SEARCHED = "partitions were not searched"
+NOT_WITHOUT = "partitions that leave out rows are not searched"
+MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,34 @@ class Regime:
     proven: bool = False  # whether all partitions at these eps were compared, and none has more classes
 
 
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What partitions of the rows into classes of k reach; eps* lies between `eps_at_least` and `eps_at_most`."""
+
+    k: int
+    eps_at_least: float  # no partition is narrower
+    eps_at_most: float  # the narrowest partition that was found
+    classes: int  # of it
+    local_eps: float  # the widest class of the cut that loses least
+    local_classes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The eps from which on k holds under a reading: between two radii, which are equal where it is known."""
+
+    at_least: float
+    at_most: float  # inf where no eps is known
+    classes: int  # there; 0 where no eps is known
+    suppressed: int  # rows that are left out there
+    reason: str = ""  # why it is not known exactly
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both ends are one."""
+        return self.at_least == self.at_most
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedBarcode:
     """The bars of a filtration; `holes` has an entry for each dimension that was computed.
@@ -67,6 +100,8 @@ class WeightedBarcode:
     zero_length: bool = False
     library: str | None = None  # of dataframes: the caller's
     field: int = 2  # the prime of the coefficients of holes
+    reached: Mapping[int, Reached] = made_by(default_factory=dict)  # by k, what cuts reach, where it was searched
+    no_holes: str = ""  # why holes were not looked for, though nobody asked to leave them out
 
     def __repr__(self) -> str:
         rows = self.filtration.units.describe_rows()
@@ -135,8 +170,8 @@ class WeightedBarcode:
 
         homological: every component has k rows or more and there is no hole; unknown unless all were computed.
         strict: every component is a full simplex of k rows or more.
-        partition: the rows can be parted into simplices of k rows or more, and into so many classes at most; known
-        for small tables only, where all partitions are compared.
+        partition: the rows can be parted into simplices of k rows or more, and into so many classes.  For a few
+        dozen rows these are the most there can be; otherwise those that `search_partitions` found, if it was called.
         Where a person may have several rows, k counts people.
         """
         if reading not in READINGS:
@@ -160,13 +195,32 @@ class WeightedBarcode:
         units = self.filtration.units
         if k > units.people:
             return []
-        steps = count_classes(units, k, self.filtration.metric)
-        if steps is None:
+        known = count_classes(units, k, self.filtration.metric)
+        steps = known or [(reached.eps_at_most, reached.classes) for reached in self.reached.values() if reached.k == k]
+        if not steps:
             return None
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
         steps = keep_rising([*steps, *strict])
-        stops = [*(start for start, _ in steps[1:]), float("inf")]
-        return [Regime(start, stop, k, classes, 0, True) for (start, classes), stop in zip(steps, stops, strict=True)]
+        stops, proven = [*(start for start, _ in steps[1:]), float("inf")], known is not None
+        return [Regime(start, stop, k, classes, 0, proven) for (start, classes), stop in zip(steps, stops, strict=True)]
+
+    def find_start(self, reading: str = "homological", k: int = 2, suppress: float = 0.0) -> Start:
+        """From which eps on k holds under a reading, or between which two radii that eps lies.
+
+        Without all holes, `homological` begins no earlier than every component has k rows, and no later than `strict`.
+        """
+        regimes = self.regimes(reading, k, suppress)
+        if regimes is None:
+            limit = self.filtration.points.suppression_limit(suppress)
+            earliest = first_of(join_regimes(self._steps("homological", k, limit))).at_least
+            latest = first_of(self.regimes("strict", k, suppress) or [])
+            reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
+            return replace(latest, at_least=earliest, reason=reason)
+        start, reached = first_of(regimes), self.reached.get(k)
+        if reading == "partition" and reached and regimes and not regimes[0].proven:
+            low = min(reached.eps_at_least, start.at_most)
+            return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
+        return start
 
     def _steps(self, reading: str, k: int, limit: int) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds, but for so many rows."""
@@ -257,6 +311,7 @@ class WeightedBarcode:
             "people": self.filtration.units.people if self.counted == "people" else None,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
+            "no_holes": self.no_holes or None,
             "bars": [as_record(bar) for bar in bars],
             "shorter_bars": len(every) - len(bars),
             "left_out": sampled.left_out,
@@ -264,15 +319,24 @@ class WeightedBarcode:
                 name: intervals if intervals is None else [as_record(regime) for regime in intervals]
                 for name, intervals in regimes.items()
             },
+            "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
+            "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }
+
+
+def first_of(regimes: Sequence[Regime]) -> Start:
+    """Where the first regime begins."""
+    if not regimes:
+        return Start(float("inf"), float("inf"), 0, 0, "no eps does")
+    return Start(regimes[0].start, regimes[0].start, regimes[0].classes, regimes[0].suppressed)
 
 
 def compute_barcode(
     table: Table,
     *,
     metric: str = "box",
-    max_dimension: int = 1,
+    max_dimension: int | None = None,
     field: int = 2,
     grid: str | float = "exact",
     zero_length: bool = False,
@@ -280,13 +344,14 @@ def compute_barcode(
 ) -> WeightedBarcode:
     """Components with their rows and people, and holes up to `max_dimension`; bars of zero length where asked for.
 
-    Holes are those of homology over Z/field; components are the same over every field.
+    Holes are those of homology over Z/field; components are the same over every field.  Where no dimension is named,
+    holes of dimension 1 are looked for if memory and installed extras allow it.
 
     Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
     just wide enough, and every birth and death by `eps_error` at most.
     """
     check_is_table(table)
-    if max_dimension < 0:
+    if max_dimension is not None and max_dimension < 0:
         raise BadOption("--max-dimension", "give a dimension, 0 or more.")
     check_field(field)
     warn_of_repeats(table)
@@ -298,17 +363,34 @@ def compute_barcode(
 
 
 def build_barcode(
-    points: Points, metric: str, max_dimension: int, *, threads: int, field: int = 2, zero_length: bool = False
+    points: Points, metric: str, max_dimension: int | None, *, threads: int, field: int = 2, zero_length: bool = False
 ) -> WeightedBarcode:
-    """Barcode of points, with holes up to a dimension."""
+    """Barcode of points, with holes up to a dimension; where none is named, with those that can be had."""
     left = points.check_room()
     filtration = build_filtration(points, metric, threads=threads)
-    if not max_dimension:
-        return WeightedBarcode(filtration, zero_length=zero_length, field=field)
+    barcode = WeightedBarcode(filtration, zero_length=zero_length, field=field)
+    if max_dimension == 0:
+        return barcode
+    try:
+        return add_holes(barcode, 1 if max_dimension is None else max_dimension, left)
+    except (MissingExtra, ResourceError) as refusal:
+        if max_dimension is not None:
+            raise
+        return replace(barcode, no_holes=f"holes were not computed ({first_sentence(refusal)})")
+
+
+def add_holes(barcode: WeightedBarcode, max_dimension: int, memory: int | None) -> WeightedBarcode:
+    """The barcode, with holes up to a dimension."""
     report("looking for holes")
-    how: dict[str, Any] = {"field": field, "tree": filtration, "memory": left}
-    holes = find_holes(filtration.points, metric, max_dimension, zero_length=zero_length, **how)
-    return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length, field=field)
+    tree = barcode.filtration
+    how: dict[str, Any] = {"field": barcode.field, "zero_length": barcode.zero_length}
+    holes = find_holes(tree.points, tree.metric, max_dimension, tree=tree, memory=memory, **how)
+    return replace(barcode, holes=holes.bars, instants=holes.left_out)
+
+
+def first_sentence(refusal: KechError) -> str:
+    """What a refusal says first: what happened."""
+    return re.split(r"[.:] ", str(refusal), maxsplit=1)[0].rstrip(".")
 
 
 def snap_up(values: Floats, grid: Floats) -> Floats:
@@ -381,7 +463,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
     return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
 
 
-def as_record(record: Bar | Regime) -> dict[str, Any]:
+def as_record(record: Bar | Regime | Start) -> dict[str, Any]:
     """Fields and values; infinity is written as null."""
     values = {name: getattr(record, name) for name in record.__slots__}
     return {name: None if value == float("inf") else value for name, value in values.items()}

@@ -195,19 +195,19 @@ def find_together(versions: Sequence[Version]) -> tuple[list[Ints], Ints]:
     size = max(int(rows.max(initial=-1)) + 1 for rows, _ in versions)
     met = np.zeros(size, np.int64)
     for place, version in enumerate(versions, 1):
-        classes = spread(version, size)
+        classes = class_of_each_row(version, size)
         if np.count_nonzero(classes) < len(version[0]):
             raise BadOption("versions", f"version {place} has a row twice. A row has one class.")
         met = meet_classes(met, classes)
     rows = np.bincount(met)
     first = np.zeros(len(rows), np.int64)
     first[met[::-1]] = np.arange(size - 1, -1, -1)
-    sets = [number_classes(spread(version, size)[first]) for version in versions]
+    sets = [number_classes(class_of_each_row(version, size)[first]) for version in versions]
     published = np.logical_or.reduce([classes >= 0 for classes in sets])
     return [classes[published] for classes in sets], rows[published]
 
 
-def spread(version: Version, size: int) -> Ints:
+def class_of_each_row(version: Version, size: int) -> Ints:
     """For each row its class, counted from 1 on; 0 where the version does not have it."""
     class_of_row = np.zeros(size, np.int64)
     class_of_row[version[0]] = version[1] + 1

@@ -20,6 +20,8 @@ import numpy as np
 
 from kech.points.people import ALONE
 from kech.points.points import Points
+from kech.system.console import report
+from kech.topology import program
 from kech.topology.filtration import simplex_radius
 
 MOST_ROWS = 12
@@ -46,7 +48,25 @@ def count_classes(points: Points, k: int, metric: str = "box") -> list[tuple[flo
     Of classes of k people or more: what can be parted is not among them where they are most.
     """
     best = best_partitions(points, k, metric)
-    return None if best is None else best.steps
+    return program_steps(points, k, metric) if best is None else best.steps
+
+
+def program_steps(points: Points, k: int, metric: str) -> list[tuple[float, int]] | None:
+    """The same by an integer program, for a few dozen rows; None where it cannot be had or gives up."""
+    if points.rows > program.MOST_ROWS or not 1 <= k <= points.people or not program.can_program():
+        return None
+    report(f"parting the rows at k={k}")
+    rows = np.repeat(np.arange(len(points.weights)), points.weights)
+    distinct, place = points.merge_people()
+    widths = distinct.metric()
+    units = place[rows]
+    solver = program.Program(
+        name_rows(points, rows), k, lambda part: simplex_radius(distinct, units[list(part)], metric, widths)
+    )
+    try:
+        return [(eps, len(classes)) for eps, classes in solver.steps(0.0)]
+    except program.TooHard:
+        return None
 
 
 class Partitions:

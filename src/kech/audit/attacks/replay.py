@@ -54,7 +54,7 @@ def attack_replay(target: Target) -> list[Attack]:
     """
     check_size(target)
     if target.linkage.release.document["parameters"].get("protect_history"):
-        raise BadOption("replay", "it makes releases again row by row, and cannot make one by --protect-history again.")
+        raise BadOption("replay", "it cannot make a release with --protect-history again. Choose other attacks.")
     owner, own = target.linkage.table.secret, draw_own(target.seed)
     if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)

@@ -89,5 +89,5 @@ def spearman_rho(table: Floats) -> float | None:
         middle = np.cumsum(counts) - counts / 2
         ranks.append(middle - (counts @ middle) / rows if rows else middle)
     first, second = ranks
-    spread = (table.sum(axis=1) @ first**2) * (table.sum(axis=0) @ second**2)
-    return float(first @ table @ second / np.sqrt(spread)) if spread > 0 else None
+    variances = (table.sum(axis=1) @ first**2) * (table.sum(axis=0) @ second**2)
+    return float(first @ table @ second / np.sqrt(variances)) if variances > 0 else None

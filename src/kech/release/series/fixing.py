@@ -13,7 +13,7 @@ from kech.axes.hierarchy import read_hierarchy
 from kech.errors import BadOption
 from kech.points.points import find_hierarchy
 from kech.request import FIELDS, Request
-from kech.request.parts import ROLES, STYLES
+from kech.request.parts import CUTS, ROLES
 from kech.tables.table import Table
 
 GOALS = ("k", "l", "l_kind", "c", "t", "t_kind", "alpha")
@@ -71,6 +71,7 @@ def mark_hierarchy(table: Table, column: str) -> list[str]:
 
 def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuse a request that differs from the first one; a hierarchy may grow."""
+    fixed = add_defaults(fixed)
     changed = [name for name in fixed if name != "hierarchies" and fixed[name] != now.get(name)]
     options = [FIELDS[name].option if name in FIELDS else f"the {name} of the file" for name in changed]
     options += compare_hierarchies(fixed["hierarchies"], now["hierarchies"])
@@ -100,9 +101,12 @@ def check_series(request: Request) -> None:
     if request.goal.protect_history:
         reason = "a series cannot keep whole histories of people yet. Omit it, or release without --series."
         raise BadOption("--protect-history", reason)
+    if request.labels.labels == "midpoint":
+        reason = "the middle of an open label would move with the domain of each version. Take --labels columns."
+        raise BadOption("--labels", reason)
     if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
-    if request.series.wait and STYLES[request.cut.cut].by_components:
+    if request.series.wait and CUTS[request.cut.cut].by_components:
         raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
     if request.goal.k is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
@@ -112,5 +116,11 @@ def check_series(request: Request) -> None:
 
 def restore_request(fixed: Mapping[str, Any]) -> Request:
     """The request of the first release, without its hierarchies, which the folder does not hold."""
-    fields = {name: fixed[name] for name in STAY if fixed[name] not in (None, [])}
+    fields = {name: value for name in STAY if (value := add_defaults(fixed)[name]) not in (None, [])}
     return Request().override(**fields, axes=dict(fixed["axes"]))
+
+
+def add_defaults(fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """What the first release fixed; a field that kech did not have then stands at its default."""
+    defaults = {name: Request().value(name) for name in STAY}
+    return {**msgspec.json.decode(msgspec.json.encode(defaults)), **fixed}

@@ -77,8 +77,8 @@ def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:
     return hasher.hash_rows("other", [rows[name] for name in names], names)
 
 
-def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | None, ...]], Ints]:
-    """Each combination of labels once, and which of them every row has."""
+def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
+    """Each combination of labels once, as a table, and which of them every row has."""
     group = np.zeros(rows.num_rows, np.int64)
     texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
     for column in texts:
@@ -88,7 +88,7 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | No
         group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    return list(zip(*(column.take(pa.array(first)).to_pylist() for column in texts), strict=True)), group
+    return pa.table([column.take(pa.array(first)) for column in texts], list(labels)), group
 
 
 def find_cohorts(
@@ -98,9 +98,7 @@ def find_cohorts(
 
     Where cohorts share a label, the other cells tell whose a row is; where these are equal too, it does not matter.
     """
-    texts = {name: [cohorts.labels[c][i] for c in cohort_rows.cohort] for i, name in enumerate(labels)}
-    label_table = pa.table({name: pa.array(cells, pa.string()) for name, cells in texts.items()})
-    known = identify(label_table, labels, cohort_rows.other, hasher)
+    known = identify(cohorts.labels.take(pa.array(cohort_rows.cohort)), labels, cohort_rows.other, hasher)
     here = identify(rows, labels, hash_others(rows, labels, hasher), hasher)
     return np.asarray(find_places(here, known) >= 0)
 

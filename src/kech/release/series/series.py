@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
-from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
+from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
 from kech.release.ledger import Ledger, time_now
 from kech.release.pointers import find_joint_pointers, points_at_rows
@@ -70,11 +70,11 @@ class Series:
 
     @property
     def book(self) -> Book:
-        """What the folder says, after a killed run was settled."""
+        """What the folder says, after recovering from a killed run."""
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = settle(self.store)
+            book = recover_book(self.store)
         if book is None:
             raise BadSeries(self.folder, "its first version was never put in place. Release it again.")
         return book
@@ -98,7 +98,8 @@ class Series:
         book = self.book
         history = self.store.read_history(book)
         alive = np.stack([history.alive(version.number) for version in book.versions])
-        each = zip(history.cohorts.labels, history.cohorts.size.tolist(), alive.T, strict=True)
+        labels = zip(*history.cohorts.labels.to_pydict().values(), strict=True)
+        each = zip(labels, history.cohorts.size.tolist(), alive.T, strict=True)
         return [Life(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
 
     def to_json(self) -> dict[str, Any]:
@@ -140,7 +141,7 @@ class Series:
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
         terms = AdmissionOptions(pick_ledger(ledger), named, allow_composition, series=frozenset())
         if terms.ledger:
-            terms.ledger.settle()
+            terms.ledger.recover()
         with self.store.lock():
             return publish_next(self.store, table, request, Places(target, beside), terms)
 
@@ -149,7 +150,7 @@ class Series:
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = settle(self.store)
+            book = recover_book(self.store)
             moved, others = take_files(self.store, book, files)
             if others or moved is None:
                 raise BadOption("--moved", f"{str(others[0])!r} is no file of this series as it was published.")
@@ -162,7 +163,7 @@ class Series:
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = settle(self.store)
+            book = recover_book(self.store)
             if book is None:
                 raise BadSeries(self.folder, "there is no version to forget.")
             last, known = book.versions[-1], pick_ledger(ledger)
@@ -192,6 +193,7 @@ class Places:
 
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
+    check_path(folder, "folder")
     place = Path(folder)
     if place.exists() and not place.is_dir():
         raise BadSeries(place, "it is a file. Name a folder.")
@@ -202,7 +204,7 @@ def publish_next(
     store: Store, table: Table, request: Request, places: Places, terms: AdmissionOptions
 ) -> dict[str, Any]:
     """One more version; the folder is locked."""
-    book = settle(store)
+    book = recover_book(store)
     request = fill_policy(request, book.policy if book else {})
     book, outside = take_files(store, book, terms.earlier)
     begun = begin(store, book, table, request, places.target)
@@ -365,7 +367,7 @@ def enter(store: Store, before: Book | None, entered: Book, draft: Path) -> Iter
         if draft.exists():
             write_book(store, before)
         raise
-    with suppress(CannotWrite):  # then the next run settles it
+    with suppress(CannotWrite):  # then the next run recovers
         write_book(store, finish(entered))
 
 
@@ -393,7 +395,7 @@ def remove_published(store: Store, version: Version) -> None:
             file.unlink()
 
 
-def settle(store: Store) -> Book | None:
+def recover_book(store: Store) -> Book | None:
     """The book after a killed run: a version that was never put in place is struck out; the folder is locked.
 
     Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.

@@ -45,18 +45,18 @@ export async function show(root, context) {
 
   function draw() {
     const now = Object.fromEntries(GOALS.map((name) => [name, table.asked(name)])), cut = now.cut ?? table.fields.cut.default;
-    const secret = (table.asked("sensitive") ?? []).length > 0, style = table.styles[cut];
+    const secret = (table.asked("sensitive") ?? []).length > 0, rules = table.cuts[cut];
     replace(form, h("div", { class: "bar" },
       field("k", number("k", { min: 1, max: most, step: 1 }), table.countsPeople ? "people to hide among" : "rows to hide among"),
-      field("Cut", select(Object.entries(table.styles).map(([name, { purpose }]) => [name, `${name}: ${purpose}`]), cut, (value) => set({ cut: value }))),
+      field("Cut", select(Object.entries(table.cuts).map(([name, { purpose }]) => [name, `${name}: ${purpose}`]), cut, (value) => set({ cut: value }))),
       field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
-      style.is_searched && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
-      table.countsPeople && historySwitch(now, style),
+      rules.is_searched && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
+      table.countsPeople && historySwitch(now, rules),
       secret && h("div", { class: "bar" }, sensitiveGoals(now)));
   }
-  function historySwitch(now, style) {
-    const hint = style.keeps_histories ? table.fields.protect_history.help : `Only the cut ${keepers(table)} keeps the rows of a person together.`;
-    const box = h("input", { type: "checkbox", checked: Boolean(now.protect_history), disabled: !style.keeps_histories, onchange: () => set({ protect_history: box.checked || null }) });
+  function historySwitch(now, rules) {
+    const hint = rules.keeps_histories ? table.fields.protect_history.help : `Only the cut ${keepers(table)} keeps the rows of a person together.`;
+    const box = h("input", { type: "checkbox", checked: Boolean(now.protect_history), disabled: !rules.keeps_histories, onchange: () => set({ protect_history: box.checked || null }) });
     return h("div", { class: "bar" }, field("Protect whole histories", box, hint, "field row"));
   }
   // What every class keeps of each sensitive column; a field that has no say yet keeps its place.
@@ -81,7 +81,7 @@ export async function show(root, context) {
   await Promise.all([look(), counting]);
 }
 
-const keepers = ({ styles }) => Object.keys(styles).filter((name) => styles[name].keeps_histories).join(", ");
+const keepers = ({ cuts }) => Object.keys(cuts).filter((name) => cuts[name].keeps_histories).join(", ");
 
 function priceOf({ words }) {
   return h("section", { class: "panel price" }, h("header", {}, h("h2", {}, "What whole histories cost"), h("span", { class: "private" }, "PRIVATE")),

@@ -106,7 +106,7 @@ function spectrumPage(context, { rows, columns: described }, most) {
   async function addCut(cut) {
     if (!wanted.includes(cut)) wanted.push(cut);
     drawRows();
-    const searches = table.styles[cut].is_searched, some = ks.filter((k) => LANDMARKS.includes(k));
+    const searches = table.cuts[cut].is_searched, some = ks.filter((k) => LANDMARKS.includes(k));
     for (const part of searches && rows > FEW ? [some, ks] : [ks]) {
       const found = await work(busyCuts[cut], context, "spectrum", { k: part, cut: [cut], ...(searches ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
       if (!found) return;
@@ -124,8 +124,8 @@ function spectrumPage(context, { rows, columns: described }, most) {
     drawRows();
   }
   const legendPlace = h("div", { class: "legends" });
-  for (const cut of Object.keys(table.styles)) busyCuts[cut] = h("div", {});
-  for (const cut of Object.keys(table.styles).filter((name) => !FIRST.includes(name))) {
+  for (const cut of Object.keys(table.cuts)) busyCuts[cut] = h("div", {});
+  for (const cut of Object.keys(table.cuts).filter((name) => !FIRST.includes(name))) {
     const ask = button(`Add the ${cut} cut (slow)`, () => { ask.remove(); addCut(cut); }, "small");
     more.append(ask);
   }
@@ -133,7 +133,7 @@ function spectrumPage(context, { rows, columns: described }, most) {
   const busyPlane = h("div", { class: "slot" }), planeTold = h("p", { class: "hint told", role: "status" });
   const drawPlane = latest(async () => {
     const { x, y, by, eps, k } = state;
-    const wish = { rows: 0, on: [x, y], ...(by === "eps" ? { radius: eps } : { k, cut: planeCut.value, protect_history: false, ...(table.styles[planeCut.value].is_searched ? { effort: "quick" } : {}) }) };
+    const wish = { rows: 0, on: [x, y], ...(by === "eps" ? { radius: eps } : { k, cut: planeCut.value, protect_history: false, ...(table.cuts[planeCut.value].is_searched ? { effort: "quick" } : {}) }) };
     const answer = await work(busyPlane, context, "preview", wish, "Looking for classes", { again: () => drawPlane() }).catch((fault) => { if (fault.name !== "AbortError") throw fault; });
     if (answer) {
       const found = answer.plane;

@@ -9,9 +9,9 @@ export const INSPECTED = { rows: 10 }; // one question for all pages: its answer
 const COUNTED = { k: [1], cut: ["domain"] }; // the quickest question whose answer tells how many people there are
 
 export class Table {
-  constructor(state, { fields, styles }) {
+  constructor(state, { fields, cuts }) {
     this.fields = Object.fromEntries(fields.map((field) => [field.name, field])); // everything that can be asked for
-    this.styles = styles; // every cut, with the rules of what can be asked of it
+    this.cuts = cuts; // every cut, with the rules of what can be asked of it
     this.counts = new Map(); // how many people there are, by how the table is read and who they are
     this.take(state);
   }
@@ -96,7 +96,7 @@ export class Table {
   asked(name) { return this.plan[this.fields[name].part][name]; }
 
   ask(change) {
-    const fitting = change.cut ? this.fitTo(this.styles[change.cut]) : {};
+    const fitting = change.cut ? this.fitTo(this.cuts[change.cut]) : {};
     return this.save((table) => {
       for (const [name, value] of Object.entries({ ...fitting, ...change })) {
         table.plan[table.fields[name].part][name] = value;
@@ -105,10 +105,10 @@ export class Table {
   }
 
   // What a cut cannot do is not asked of it.
-  fitTo(style) {
+  fitTo(rules) {
     return {
-      ...(style.by_components ? {} : { reading: null, field: null }), ...(style.is_searched ? {} : { effort: null }),
-      ...(style.keeps_histories ? {} : { protect_history: null }),
+      ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.is_searched ? {} : { effort: null }),
+      ...(rules.keeps_histories ? {} : { protect_history: null }),
     };
   }
 

@@ -93,8 +93,8 @@ def common_length(lengths: Floats) -> float:
 def onto_hull(places: Floats) -> Floats:
     """The same points in coordinates of the plane they span, where that is not the whole space."""
     centred = places - places.mean(axis=0)
-    _, spread, directions = np.linalg.svd(centred, full_matrices=False)
-    axes = int((spread > ROUNDING * spread[0]).sum())
+    _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
+    axes = int((singular_values > ROUNDING * singular_values[0]).sum())
     return places if axes == places.shape[1] else centred @ directions[:axes].T
 
 

@@ -19,6 +19,7 @@ from kech.views.pictures.bars import (
     FEW_LOOSE,
     HOLE,
     HOLES_FROM,
+    LEFT_OUT,
     MOST_BOXES,
     MOST_LABELS,
     NAMES,
@@ -39,10 +40,12 @@ from kech.views.pictures.picture import (
     PAPER,
     Floats,
     Line,
+    Marks,
     Panel,
     Picture,
     Place,
     Scale,
+    Segments,
     Shape,
     Size,
     Words,
@@ -50,7 +53,11 @@ from kech.views.pictures.picture import (
 )
 
 TITLE = "Weighted barcode: which rows are together while eps grows"
-NOTE = "A bar is a class of rows, the thicker the more rows; numbers in bars count {counted}."
+NOTE = "A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count {counted}."
+REACHED = (
+    "Arrows: the widest class of a release at this k, by the cut that loses least (local) and the narrowest (minimal)."
+)
+MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
 
@@ -66,17 +73,21 @@ def draw_barcode(
         raise BadOption("--k", "name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
-        raise BadOption("ax", "takes one k; omit ax to see several side by side.")
+        raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
     regimes = [barcode.regimes(reading, goal, suppress) for goal in k]
+    starts = [barcode.find_start(reading, goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
     panels = []
-    for column, (goal, intervals) in enumerate(zip(k, regimes, strict=True)):
+    for column, (goal, intervals, start) in enumerate(zip(k, regimes, starts, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
-        pair = [draw_panel(barcode, goal, intervals, right, (left, 22.0, wide, high))]
+        left_out = list_left_out(intervals, reading) if suppress else []
+        pair = [draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))]
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
+    notes = [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note]
+    notes += [REACHED * any(goal in barcode.reached for goal in k), *dict.fromkeys(map(explain_start, starts))]
     about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
     return Picture(
         TITLE,
@@ -84,8 +95,8 @@ def draw_barcode(
         width,
         high * 1.2 + 34 + BELOW,
         panels,
-        name_colours(tree.metric, barcode.counted),
-        "\n".join(filter(None, [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note])),
+        name_colours(tree.metric, barcode.counted, suppress),
+        "\n".join(filter(None, notes)),
     )
 
 
@@ -117,11 +128,12 @@ def say_whole(tree: Any, right: float) -> str:
     return f" All rows are inside one {tree.metric} from eps = {whole:.4g} on." * (whole > right)
 
 
-def name_colours(metric: str, counted: str) -> list[tuple[str, list[str], bool]]:
+def name_colours(metric: str, counted: str, suppress: float) -> list[tuple[str, list[str], bool]]:
     """Colours in words."""
     return [
         (f"fewer than k {counted}", [NAMES[FEW]], False),
         (f"k {counted} or more", [NAMES[ENOUGH]], False),
+        *([("left out", [NAMES[LEFT_OUT]], False)] if suppress else []),
         (f"not yet inside one {metric} of radius eps", [NAMES[FEW_LOOSE], NAMES[ENOUGH_LOOSE]], True),
         ("hole", [NAMES[HOLE]], False),
         ("k-anonymous, with so many classes", [NAMES[REGIME]], False),
@@ -131,20 +143,79 @@ def name_colours(metric: str, counted: str) -> list[tuple[str, list[str], bool]]
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, regimes: Any, right: float, place: Place) -> Panel:
+def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, place: Place) -> Panel:
     """Holes above, components in the middle, regimes below."""
-    tree, holes = barcode.filtration, hole_boxes(barcode)
+    tree, holes, (regimes, start, left_out) = barcode.filtration, hole_boxes(barcode), seen
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
     ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, name_holes(barcode))]
     x, y = Scale(0, right, "eps (radius)", find_ticks(0, right)), Scale(REGIMES[0], top, ticks=ticks)
     pixels, components = PanelPixels(x, y, place[2:]), component_boxes(tree, k, right)
+    for stretch, shades in left_out:
+        components = shade_within(components, stretch, shades)
     shapes, merged = place_boxes(components, (0, 1), pixels, "components")
     above, more = place_boxes(holes, (HOLES_FROM, top), pixels, "holes")
     shapes += [*above, *label_weights(tree, pixels)]
-    shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4])), *draw_regimes(regimes, pixels)]
-    first = "unknown" if regimes is None else f"first at eps = {regimes[0].start:.4g}" if regimes else "nowhere"
+    shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
+    shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
+    return Panel(x, y, place, shapes, say_start(k, start, tree.points.rows), note, has_bottom=False, has_side=False)
+
+
+def say_start(k: int, start: Any, rows: int) -> str:
+    """From where on k holds, for how many rows, in how many classes."""
+    if start.at_least == np.inf:
+        return f"k = {k} holds nowhere"
+    share = "" if not start.suppressed else f" for {100 * (1 - start.suppressed / rows):.1f} % of the rows"
+    classes = f", {start.classes:,} class{'es' * (start.classes > 1)}" if start.classes else ""
+    if start.is_exact:
+        return f"k = {k} holds from eps {start.at_least:.4g}{share}{classes}"
+    if start.at_most == np.inf:
+        return f"k = {k} holds from eps {start.at_least:.4g} at the earliest"
+    return f"k = {k} holds from an eps between {start.at_least:.4g} and {start.at_most:.4g}{share}{classes}"
+
+
+def explain_start(start: Any) -> str:
+    """Why it is not known exactly from where on k holds."""
+    return "" if start.is_exact or not start.reason else f"{start.reason[0].upper()}{start.reason[1:]}."
+
+
+def list_left_out(regimes: Any, reading: str) -> list[tuple[tuple[float, float], tuple[int, ...]]]:
+    """The longest stretches of eps with regimes, and the shades of the components that these leave out."""
+    stretches: list[tuple[float, float]] = []
+    for regime in regimes or ():
+        joined = bool(stretches) and stretches[-1][1] == regime.start
+        stretches[-1 if joined else len(stretches) :] = [(stretches[-1][0] if joined else regime.start, regime.stop)]
+    shades = (FEW, FEW_LOOSE, *([ENOUGH_LOOSE] if reading == "strict" else []))
+    longest = sorted(stretches, key=lambda stretch: stretch[0] - stretch[1])[:MOST_STRETCHES]
+    return [(stretch, shades) for stretch in longest]
+
+
+def shade_within(boxes: Sides, stretch: tuple[float, float], shades: tuple[int, ...]) -> Sides:
+    """Boxes with the parts that lie in a stretch of eps shown as left out, where they have one of the shades."""
+    start, stop = stretch
+    met = np.isin(boxes[:, 4], shades) & (boxes[:, 0] < stop) & (boxes[:, 1] > start)
+    before, within, after = (boxes[met].copy() for _ in range(3))
+    before[:, 1], after[:, 0] = np.minimum(before[:, 1], start), np.maximum(after[:, 0], stop)
+    within[:, 0], within[:, 1] = np.maximum(within[:, 0], start), np.minimum(within[:, 1], stop)
+    within[:, 4] = LEFT_OUT
+    parts = np.concatenate([before, within, after])
+    return np.concatenate([boxes[~met], parts[parts[:, 0] < parts[:, 1]]])
+
+
+def mark_reached(reached: Any, pixels: PanelPixels) -> list[Shape]:
+    """Arrows at the widest class of the cuts local and minimal."""
+    if reached is None:
+        return []
+    cuts = {"minimal": reached.eps_at_most, "local": reached.local_eps}
+    if abs(cuts["local"] - cuts["minimal"]) * pixels.wide < 1:
+        cuts = {"local, minimal": cuts["local"]}
+    shapes: list[Shape] = []
+    for name, eps in cuts.items():
+        at, above = min(eps, pixels.x.high), 1 + 5 / pixels.high
+        shapes.append(Segments(f"{name} cut", np.array([[at, 0.0, at, 1.0]]), INK))
+        shapes.append(Marks(f"{name} cut reaches", np.array([at]), np.array([above]), INK, 4.0, "v"))
+        shapes.append(Words(at, above, name, INK, "end", (-7.0, 0.0)))
+    return shapes
 
 
 def component_boxes(tree: Any, k: int, right: float) -> Sides:
@@ -159,11 +230,8 @@ def component_boxes(tree: Any, k: int, right: float) -> Sides:
 
 
 def heights(tree: Any) -> tuple[Floats, Floats]:
-    """Lower and upper edge of each component: points lie in the order in which they merge.
-
-    A point of w rows is 1 + log2(w) thick; were it w, one heavy point would hide all light ones.
-    """
-    thickness = 1 + np.log2(tree.points.weights[tree.order])
+    """Lower and upper edge of each component: points lie in the order in which they merge, as thick as their rows."""
+    thickness = tree.points.weights[tree.order]
     edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
     return edges[tree.end], edges[tree.begin]
 
@@ -199,11 +267,14 @@ def label_weights(tree: Any, pixels: PanelPixels) -> list[Words]:
     ]
 
 
-def draw_regimes(regimes: Any, pixels: PanelPixels) -> list[Shape]:
-    """Where k-anonymity holds, with the number of classes."""
+def draw_regimes(regimes: Any, start: Any, pixels: PanelPixels) -> list[Shape]:
+    """Where k-anonymity holds, with the number of classes; a line between the radii where it begins."""
     right = pixels.x.high
     if not regimes:
-        return [Words(right / 2, REGIME_AT, "unknown" if regimes is None else "none", GREY)]
+        if start.is_exact:
+            return [Words(right / 2, REGIME_AT, "none", GREY)]
+        ends = [min(start.at_least, right), REGIME_AT, min(start.at_most, right), REGIME_AT]
+        return [Segments("begins between", np.array([ends]), GREY), point_beyond(pixels, REGIME_AT, LEFT_OUT)]
     seen = [[regime.start, regime.stop, regime.classes] for regime in regimes if regime.start < right]
     start, stop, classes = np.array(seen).T
     boxes = np.stack([start, stop.clip(max=right), start * 0, start * 0 + 1, start * 0 + REGIME, classes], axis=1)

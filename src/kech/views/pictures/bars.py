@@ -9,15 +9,16 @@ from kech.views.pictures.picture import Boxes, Floats, Image, Marks, Scale, Shap
 
 Sides = Floats  # a row each: left, right, low, high, shade, number of the bar it is a part of
 
-FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME = range(6)  # a loose component is not yet a full simplex
+FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME, LEFT_OUT = range(7)  # loose: not yet a full simplex
 LOOSE = (FEW_LOOSE, ENOUGH_LOOSE)
-ORANGES, BLUES, DARKS = (
+ORANGES, BLUES, DARKS, LIGHT = (
     [[230, 115, 20], [250, 210, 175]],
     [[125, 160, 195], [208, 221, 233]],
     [[118] * 3, [31, 90, 138]],
+    [[190] * 3],
 )
-COLOURS = np.array([*ORANGES, *BLUES, *DARKS]) / 255
-NAMES = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in [*ORANGES, *BLUES, *DARKS]]
+COLOURS = np.array([*ORANGES, *BLUES, *DARKS, *LIGHT]) / 255
+NAMES = ["#{:02x}{:02x}{:02x}".format(*colour) for colour in [*ORANGES, *BLUES, *DARKS, *LIGHT]]
 HOLES_FROM = 1.08  # bars lie on [0, 1] of the vertical axis, holes above, regimes below
 REGIMES = (-0.13, -0.06)
 REGIME_AT = (REGIMES[0] + REGIMES[1]) / 2

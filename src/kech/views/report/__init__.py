@@ -15,7 +15,7 @@ from kech.audit.comparison import compare
 from kech.audit.figures import gather_figures
 from kech.audit.risk import THRESHOLDS, compute_risk
 from kech.certificate import AnyPath
-from kech.errors import BadTarget
+from kech.errors import BadTarget, check_path
 from kech.request import Request
 from kech.system.files import write_text
 from kech.tables.table import Table, check_is_table
@@ -61,6 +61,7 @@ def make_report(
     PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.  Where it was read
     with its person columns, risks count people.  `all_models` also shows entropy and recursive l, beta and delta.
     """
+    check_path(path)
     if original is not None:
         check_is_table(original, "original")
     figures = gather_figures(path, certificate, plan, threshold, private=original is not None)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kech.request.parts import STYLES
+from kech.request.parts import CUTS
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
 KINDS = {
@@ -111,7 +111,7 @@ def say_crowd(figures: Mapping[str, Any]) -> str:
 def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     """What was done with the columns of each role."""
     cut = str(figures["parameters"].get("cut"))
-    result = f"{STYLES[cut].result} ({cut} cut)" if cut in STYLES else "classes were formed"
+    result = f"{CUTS[cut].result} ({cut} cut)" if cut in CUTS else "classes were formed"
     yield join(
         f"{len(figures['columns'])} columns that could point at a person (quasi-identifiers) were blurred until every "
         f"combination of their labels is shared by {say_crowd(figures)} or more: {result}. The rows "

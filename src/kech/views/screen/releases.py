@@ -187,7 +187,7 @@ def print_verification(result: dict[str, Any]) -> None:
         out().print(MISSING_IS_A_VALUE)
     print_exposure(result)
     if result["passed_over"]:
-        words = f"{result['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
+        words = f"{result['passed_over']} was not checked, since you named columns with --qi: omit --qi"
         out().print(escape(f"Warning: {words} to check it."))
 
 

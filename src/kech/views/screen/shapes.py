@@ -8,7 +8,7 @@ from rich.tree import Tree
 
 from kech.views.screen.terminal import grid, out
 
-MOST_BARS = 20  # on the screen
+MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
@@ -23,7 +23,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     holes = len(result["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
     looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
-    looked = looked if result["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
+    looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     out().print(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
     say_moved(result)
@@ -34,7 +34,10 @@ def print_barcode(result: dict[str, Any]) -> None:
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
         sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        sentence = sentence if regimes and not is_open(result["starts"][reading]) else say_start(reading, result)
         out().print(f"{reading}: {sentence}{say_proven(regimes)}")
+    for reached in result["reached"]:
+        print_reached(reached)
     say_counted(result["counted"])
     for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
@@ -72,6 +75,35 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
 def end(bar: dict[str, Any]) -> float:
     """Where a bar ends; null is infinity."""
     return float("inf") if bar["death"] is None else float(bar["death"])
+
+
+def is_open(start: dict[str, Any]) -> bool:
+    """Whether it is not known exactly from where on k holds."""
+    return bool(start["at_least"] != start["at_most"])
+
+
+def say_start(reading: str, result: dict[str, Any]) -> str:
+    """Between which radii k begins to hold, and why that is all that is known."""
+    start, goal = result["starts"][reading], f"k = {result['k']:,} holds"
+    if start["at_least"] is None:
+        share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
+        return f"no eps is known at which {goal}{share}"
+    low, reason = format_eps(start["at_least"]), f"; {start['reason']}" if start["reason"] else ""
+    if start["at_most"] is None:
+        return f"{goal} from eps {low} at the earliest{reason}"
+    ends = f"an eps between {low} and {format_eps(start['at_most'])}" if is_open(start) else f"eps {low}"
+    share = f" for {100 * (1 - start['suppressed'] / result['rows']):.1f} % of the rows" if start["suppressed"] else ""
+    return f"{goal} from {ends}{share}, {start['classes']:,} class{'es' * (start['classes'] > 1)} there{reason}"
+
+
+def print_reached(reached: dict[str, Any]) -> None:
+    """What the cuts reach at the same k."""
+    bound, eps = reached["eps_at_least"], reached["eps_at_most"]
+    proven = "no partition is narrower" if bound == eps else f"no partition is narrower than {format_eps(bound)}"
+    out().print(
+        f"cuts at k = {reached['k']:,}: minimal reaches eps {format_eps(eps)} in {reached['classes']:,} classes "
+        f"({proven}); local, which loses least, eps {format_eps(reached['local_eps'])} in {reached['local_classes']:,}"
+    )
 
 
 def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
@@ -127,6 +159,10 @@ def print_profile(result: dict[str, Any]) -> None:
     print_columns(result["columns"])
     for advice in result["advice"]:
         out().print(escape(say_advice(advice)))
+    for last in result.get("last", ()):
+        out().print(say_last(last))
+    for figures in result.get("one_person", ()):
+        out().print(say_without_one(figures))
     say_counted(result["counted"])
     if result["plot"]:
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
@@ -174,6 +210,29 @@ def say_advice(advice: dict[str, Any]) -> str:
     if advice["last_rows"]:
         last = f"; without the last {advice['last_rows']:,} to hide, none goes below {but_last}"
     return f"k = {k:,}: {isolates}. No release of all rows goes below eps {every}{last}."
+
+
+def say_last(last: dict[str, Any]) -> str:
+    """What leaving out a few rows saves, and which rows hide last."""
+    saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
+    saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
+    rows = f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "No row hides later than others."
+    return f"k = {last['k']:,}: {saved}. {rows}"
+
+
+def list_numbers(numbers: list[int]) -> str:
+    """The first numbers, and how many more there are."""
+    more = f" and {len(numbers) - MOST_NUMBERS:,} more (--json shows all)" * (len(numbers) > MOST_NUMBERS)
+    return ", ".join(f"{number:,}" for number in numbers[:MOST_NUMBERS]) + more
+
+
+def say_without_one(figures: dict[str, Any]) -> str:
+    """How far a person more or less moves the eps from which on all rows can hide."""
+    k, every = figures["k"], format_eps(figures["eps_all"])
+    if figures["eps_all_at_most"] is None:
+        return f"k = {k:,}: all rows can hide from eps {every}; without any one person nobody can."
+    least, most = format_eps(figures["eps_all_at_least"]), format_eps(figures["eps_all_at_most"])
+    return f"k = {k:,}: all rows can hide from eps {every}; without any one person from an eps of {least} to {most}."
 
 
 def say_moved(result: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Desk: the tables that are open, each with its plan, its hierarchies and its jobs.
+"""Workspace: the tables that are open, each with its plan, its hierarchies and its jobs.
 
 A page names tables, jobs and hierarchies by the words it was given; no path of a page reaches the disk, but for the
 name of a folder below the one the studio was started for.
@@ -55,7 +55,7 @@ class Change(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(eq=False)
 class OpenTable:
-    """A file on the desk."""
+    """A file that is open."""
 
     name: str
     path: Path
@@ -225,7 +225,7 @@ def with_trees(plan: Request, trees: Mapping[str, str]) -> Request:
     return replace(plan, axes=axes)
 
 
-class Desk:
+class Workspace:
     """All open tables; uploads live in a private folder that goes with the studio."""
 
     def __init__(self, target: Path) -> None:
@@ -256,7 +256,7 @@ class Desk:
             self.coming.discard(folder)
 
     def add(self, name: str, path: Path, folder: Path) -> OpenTable:
-        """Put a file on the desk."""
+        """Open a file."""
         table = OpenTable(name, path, folder)
         self.tables[table.id] = table
         return table
