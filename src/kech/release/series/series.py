@@ -54,6 +54,11 @@ class Series:
 
     store: Store
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_series
+
+        return show_series(self)
+
     def __repr__(self) -> str:
         count = len(self.book.versions) if self.exists else 0
         return f"Series({count} version{'' if count == 1 else 's'} in {str(self.store.folder)!r})"
