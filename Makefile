@@ -5,7 +5,7 @@ CAMPAIGN := crash race fuzz determinism oracle people series memory soak load co
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-long test-spark spark lint package wheels wheel-test bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-long test-spark spark dbt lint package wheels wheel-test bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -137,8 +137,12 @@ spark:
 reliability: .venv/tested
 	$(BIN)/python -m campaign.page
 
+# What tests/test_dbt.py needs: dbt-duckdb with kech, in an environment of its own.
+dbt:
+	@$(MAKE) -s .venv-dbt/installed || echo "dbt-duckdb could not be installed: its tests will be skipped."
+
 clean:
-	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .venv-wheels .browser build dist kech-demo
+	rm -rf .venv .venv-bench .venv-dbt .venv-pycanon .venv-spark .venv-wheels .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
@@ -182,4 +186,10 @@ compiler:
 .venv-spark/installed: .venv-spark/pyspark requirements/build.txt requirements/core.txt $(SOURCES) | compiler
 	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt
 	.venv-spark/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	touch $@
+
+.venv-dbt/installed: requirements/dbt.txt requirements/build.txt requirements/core.txt $(SOURCES) | compiler
+	$(PYTHON) -m venv .venv-dbt
+	.venv-dbt/bin/python -m pip install -q --disable-pip-version-check -r $< -r requirements/build.txt -r requirements/core.txt
+	.venv-dbt/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from measure import run_once
+from page import draw_line
 from run import HERE, describe_run
 
 RESULTS = HERE / "results" / "people.json"
@@ -103,13 +104,14 @@ def draw_page(found: dict[str, Any]) -> str:
         "| table | rows | people | k | loss by people | over one row each | over rows | CPU s | over rows | peak GB |\n"
         "|---|---|---|---|---|---|---|---|---|---|\n"
     )
+    lines = "".join(f"{draw_visits(table)}\n" for table in found["tables"])
     return f"""# People against rows, measured
 
 Made by `benchmarks/people.py`; do not edit. Each release is a fresh process, from a Parquet file to a Parquet file with
 its certificate, default labels, effort normal. *One row each* is a release by rows of the first visit of each person:
 as many people, a row each. Machine: {found["machine"]["processor"]}, {found["machine"]["cores"]} cores.
 
-{head}{"".join(map(draw_line, found["tables"]))}
+{head}{lines}
 {draw_goals(found["tables"])}"""
 
 
@@ -129,18 +131,15 @@ to a class and counted once when it is written, whatever the search does.
 """
 
 
-def draw_line(table: dict[str, Any]) -> str:
+def draw_visits(table: dict[str, Any]) -> str:
     """One table of visits."""
     people, rows, single = (table["measured"][name] for name in ("people", "rows", "one row each"))
+    name = f"{table['kind']}, {table['each']} rows each"
     if people["outcome"] != "done":
-        return (
-            f"| {table['kind']}, {table['each']} rows each | {table['rows']:,} | | | {people['outcome']} | | | | | |\n"
-        )
-    return (
-        f"| {table['kind']}, {table['each']} rows each | {table['rows']:,} | {table['people']:,} | {table['k']} | "
-        f"{people['loss']:.4f} | {people['loss'] / single['loss']:.2f} | {people['loss'] / rows['loss']:.2f} | "
-        f"{people['cpu']:.1f} | {people['cpu'] / rows['cpu']:.2f} | {people['peak_mb'] / 1000:.2f} |\n"
-    )
+        return draw_line([name, f"{table['rows']:,}", "", "", people["outcome"], *[""] * 5])
+    losses = f"{people['loss']:.4f}", f"{people['loss'] / single['loss']:.2f}", f"{people['loss'] / rows['loss']:.2f}"
+    costs = f"{people['cpu']:.1f}", f"{people['cpu'] / rows['cpu']:.2f}", f"{people['peak_mb'] / 1000:.2f}"
+    return draw_line([name, f"{table['rows']:,}", f"{table['people']:,}", str(table["k"]), *losses, *costs])
 
 
 def main() -> None:

@@ -31,6 +31,7 @@ import pyarrow.parquet as pq
 import kech
 from kech.tables.demo import write_demo_key
 from measure import run_once
+from page import draw_line
 from people import make_visits
 from run import HERE, ROOT, describe_run
 from scale import write_town
@@ -348,6 +349,7 @@ def draw_clinic(years: list[dict[str, Any]]) -> str:
 
 def draw_updates(updates: list[dict[str, Any]]) -> str:
     """A line for each engine and size."""
+    lines = "".join(f"{draw_update(update)}\n" for update in updates)
     return f"""## CPU of an update
 
 5 % arrivals, k = 5, Parquet out, no ledger; a fresh release of the same table beside it, each in a process of its own.
@@ -356,7 +358,7 @@ its certificate is counted from what was written. *The rest* is matching rows, c
 
 | engine | rows | columns | update s | fresh s | ratio | without reading | the rest s | its ratio | ratio of cutting |
 |---|---|---|---|---|---|---|---|---|---|
-{"".join(map(draw_update, updates))}"""
+{lines}"""
 
 
 def draw_update(line: dict[str, Any]) -> str:
@@ -364,11 +366,10 @@ def draw_update(line: dict[str, Any]) -> str:
     update, fresh = line["update"], line["fresh"]
     rests = [each["all"] - sum(each.get(stage, 0.0) for stage in NOT_CHANGED) for each in (update, fresh)]
     read = (update["all"] - update["reading"]) / (fresh["all"] - fresh["reading"])
-    return (
-        f"| {line['engine']} | {line['rows']:,} | {line['columns']} | {update['all']:.1f} | {fresh['all']:.1f} "
-        f"| {update['all'] / fresh['all']:.2f} | {read:.2f} | {rests[0]:.1f} / {rests[1]:.1f} "
-        f"| {rests[0] / rests[1]:.2f} | {update['cutting'] / fresh['cutting']:.2f} |\n"
-    )
+    shares = update["all"] / fresh["all"], read, rests[0] / rests[1], update["cutting"] / fresh["cutting"]
+    whole, reading, rest, cutting = (f"{share:.2f}" for share in shares)
+    known = line["engine"], f"{line['rows']:,}", str(line["columns"]), f"{update['all']:.1f}", f"{fresh['all']:.1f}"
+    return draw_line([*known, whole, reading, f"{rests[0]:.1f} / {rests[1]:.1f}", rest, cutting])
 
 
 def main() -> None:

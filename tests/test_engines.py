@@ -208,8 +208,9 @@ def facts_of(column):
         whole += [len(text)] if re.fullmatch(r"[+-]?[0-9]+", text) else []
     distinct = len({as_text(cell) for cell in cells if cell is not None})
     first = [min(rows, default=None) for rows in (others, odd, no_dates)]
-    return (kind, len(cells), column.null_count, distinct, len(numbers), first[0], first[1], len(padded), len(dates),
-            first[2], max(whole))  # fmt: skip
+    missing = column.null_count, cells.count("")
+    return (kind, len(cells), *missing, distinct, len(numbers), first[0], first[1], len(padded),
+            len(dates), first[2], max(whole))  # fmt: skip
 
 
 def values_of(column, kind):
@@ -568,7 +569,7 @@ def test_forty_columns(workshop):
 
 def test_an_empty_table_has_no_points(workshop):
     engine = workshop.load(pa.table({"a": pa.array([], pa.string()), "b": pa.array([], pa.float64())}))
-    assert astuple(engine.describe(0)) == ("text", 0, 0, 0, 0, None, None, 0, 0, None, 0)
+    assert astuple(engine.describe(0)) == ("text", 0, 0, 0, 0, 0, None, None, 0, 0, None, 0)
     mappings = mappings_of(engine, pa.table({"a": [""], "b": [0]}), {"a": "text", "b": "number"})
     codes, weights = engine.group(mappings)
     assert (codes.shape, weights.shape) == ((0, 2), (0,))

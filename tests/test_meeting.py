@@ -49,7 +49,7 @@ def grained(draw, columns=2):
     held, weights = np.unique(np.column_stack([point, *map(np.array, drawn)]), axis=0, return_counts=True)
     numbers = sensitive_numbers()
     values = replace(numbers, columns=numbers.columns[:count], codes=np.ascontiguousarray(held[:, 1:], np.int32))
-    line = {"sensitive": values, "part_of": held[:, 0], "grain_order": np.arange(len(held))}
+    line = {"sensitive": values, "part_of": held[:, 0]}
     grains = Points(points.axes, (), points.codes[held[:, 0]], weights.astype(np.int64), **line)
     return Points(points.axes, (), points.codes, points.weights, grains)
 
@@ -114,7 +114,7 @@ def test_the_local_cut_keeps_goals_or_says_that_nobody_can(points, k, goal):
     k = min(k, points.rows)
     ks = sorted({k, min(k + 2, points.rows)})
     if not reachable(points, goal):
-        with pytest.raises(GoalNotMet, match="was asked, and all rows as one class"):
+        with pytest.raises(GoalNotMet, match=r"^You asked for .* Even all rows in one class reach"):
             cut(points, ks, goal=goal)
         return
     made = cut(points, ks, goal=goal)
@@ -281,7 +281,7 @@ def test_the_regime_cut_takes_the_first_regime_that_keeps_the_goals():
         plain = kech.make_release(read, k=3, cut="regime", grid="exact", reading="homological").partition
         two = kech.make_release(read, k=3, cut="regime", grid="exact", reading="homological", l=2).partition
         one = kech.make_release(read, k=3, cut="regime", grid="exact", reading="homological", t=0.1).partition
-        with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
+        with pytest.raises(GoalNotMet, match=r"l = 2\. The components at this eps reach l = 1"):
             kech.make_release(read, cut="regime", grid="exact", eps=plain.eps, l=2)
 
     assert (plain.classes, two.classes, one.classes) == (3, 2, 1)
@@ -402,9 +402,11 @@ def test_recursive_diversity_is_rounded_as_its_checker_rounds(tmp_path):
 def test_one_value_only():
     cells = {"q": [1, 2, 3, 4], "s": ["a"] * 4}
     assert release(cells, l=1, t=0, alpha=1).classes == 2
-    with pytest.raises(GoalNotMet, match=r"^l = 2 was asked, and all rows as one class, .* reach l = 1 \('s'\)\. Ask"):
+    with pytest.raises(
+        GoalNotMet, match=r"^You asked for l = 2\. Even all rows in one class reach l = 1 \('s'\)\. Ask"
+    ):
         release(cells, l=2)
-    with pytest.raises(GoalNotMet, match=r"alpha = 0.5 was asked, .* reach alpha = 1 \('s'\)"):
+    with pytest.raises(GoalNotMet, match=r"asked for alpha = 0.5\. .* reach alpha = 1 \('s'\)"):
         release(cells, alpha=0.5)
     with pytest.raises(GoalNotMet, match="reach c = inf"):
         release(cells, l=2, l_kind="recursive", c=3)
@@ -553,7 +555,7 @@ def test_goals_of_a_plan(run, folder, town):
 
 def test_infeasible_goals_exit_4_and_write_nothing(refuse, folder, town):
     words = ["release", town, "-o", folder / "out.csv", "--qi", *TOWN, "--sensitive", "diagnosis", "--k", 3]
-    refuse(*words, "--l", 50, code=4, says="l = 50 was asked, and all rows as one class")
+    refuse(*words, "--l", 50, code=4, says="You asked for l = 50. Even all rows in one class")
     refuse(*words, "--l", 0, code=2, says="--l:")
     refuse(*words, "--t", 2, code=2, says="--t:")
     refuse(*words, "--alpha", 0, code=2, says="--alpha:")

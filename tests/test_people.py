@@ -12,7 +12,7 @@ import pytest
 import kech
 import people_oracle
 from kech.errors import BadOption, ClaimBroken, GoalNotMet
-from kech.points.people import ALONE, name_persons
+from kech.points.people import ALONE, draw_person_numbers
 from people_oracle import ROW, judge_tables
 from strategies import begin_with, further
 
@@ -209,7 +209,9 @@ def count_rows(patch):
 
 def count_twice(patch):
     """Somebody with rows at several points is two people."""
-    patch.setattr("kech.points.points.name_persons", lambda *given, **how: divide(name_persons(*given, **how)))
+    patch.setattr(
+        "kech.points.points.draw_person_numbers", lambda *given, **how: divide(draw_person_numbers(*given, **how))
+    )
 
 
 def divide(person):
@@ -232,9 +234,9 @@ def lose_somebody(patch):
 def count_nameless(patch):
     """Every row without a name is another person."""
     patch.setattr(
-        "kech.points.points.name_persons",
+        "kech.points.points.draw_person_numbers",
         lambda codes, *given, **how: np.where(
-            (codes == 0).any(axis=1), ALONE, name_persons(codes, *given, **how)
+            (codes == 0).any(axis=1), ALONE, draw_person_numbers(codes, *given, **how)
         ).astype(np.int32),
     )
 

@@ -1,5 +1,6 @@
 """A profile counts the rows that cannot hide; scipy's nearest rows, all pairs and all simplices decide."""
 
+import dataclasses
 import json
 from itertools import combinations, product
 
@@ -310,3 +311,95 @@ def test_the_screen_says_private_and_counts(tmp_path, run):
     assert shown.startswith("PRIVATE")
     assert "(none)" in shown
     assert "9 rows, metric box" in shown
+
+
+# -- the last rows, one person, stability ------------------------------------------------------------------
+
+
+def test_the_last_rows_to_hide_are_listed_by_their_place_in_the_table():
+    places = np.random.default_rng(4).permutation(1000)
+    lonely = np.isin(places, [10, 990])  # off the diagonal on which all others lie
+    frame = pd.DataFrame({"x": places, "y": np.where(lonely, 1000 - places, places)})
+    with kech.read_table(frame, quasi_identifiers=["x", "y"]) as table:
+        profile = kech.compute_profile(table)
+        weighed = kech.weigh_last_rows(profile, 5)
+
+        assert set(np.flatnonzero(lonely) + 1) <= set(profile.last_rows(5))
+        assert len(profile.last_rows(5)) <= 5
+    assert 2 <= weighed["left_out"] <= 5
+    assert 0 < weighed["loss_without"] < weighed["loss"]
+
+
+def test_rows_that_are_all_alike_have_no_last_ones():
+    with kech.read_table(pd.DataFrame({"x": [7] * 300}), quasi_identifiers=["x"]) as table:
+        profile = kech.compute_profile(table)
+
+        assert profile.last_rows(2) == []
+        assert kech.weigh_last_rows(profile, 2) == {"k": 2, "loss": 0.0, "loss_without": 0.0, "left_out": 0}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("metric", ["box", "ball"])
+def test_without_any_one_person_all_rows_hide_between_the_two_radii(metric, k):
+    """Every person is left out in turn, on the axes of all: the range of eps is told, and its upper end is met."""
+    rng = np.random.default_rng(k)
+    for rows in (5, 6, 12):
+        places = rng.integers(0, 9, (rows, 2))
+        told = build_profile(line_points(places), metric).without_one(k)
+        if k == rows:
+            assert told["eps_all_at_least"] is told["eps_all_at_most"] is None
+            continue
+        points = line_points(places)
+        without = [build_profile(drop_row(points, row), metric).eps_for(k, [1.0])[0] for row in range(rows)]
+
+        assert told["eps_all_at_least"] - 1e-12 <= min(without)
+        assert max(without) <= told["eps_all_at_most"] + 1e-12
+        assert k == 1 or max(without) == pytest.approx(told["eps_all_at_most"])
+
+
+def drop_row(points, row):
+    """Points on the same axes without one row, counted in the order of the points."""
+    weights = points.weights.copy()
+    weights[np.searchsorted(np.cumsum(weights), row, side="right")] -= 1
+    kept = weights > 0
+    return dataclasses.replace(points, codes=points.codes[kept], weights=weights[kept], results={})
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.lists(st.tuples(*[st.integers(0, 1000)] * 2), min_size=2, max_size=8),
+    st.integers(0, 60),
+    st.randoms(use_true_random=False),
+)
+def test_rows_that_move_by_delta_move_every_radius_by_delta_at_most(rows, delta, random):
+    """Stability.  Two rows at the corners do not move, so the axes stay; a radius is a share of their range."""
+
+    def move(value):
+        return min(max(value + random.randint(-delta, delta), 0), 1000)
+
+    ends = [(0, 0), (1000, 1000)]
+    before, after = (
+        pd.DataFrame(part, columns=["x", "y"]) for part in (rows + ends, [tuple(map(move, row)) for row in rows] + ends)
+    )
+    found = []
+    for frame in (before, after):
+        with kech.read_table(frame, quasi_identifiers=["x", "y"], axes={"x": "number", "y": "number"}) as table:
+            barcode = kech.compute_barcode(table, max_dimension=0, zero_length=True)
+            merges = sorted(bar.death for bar in barcode.bars() if bar.birth == 0)
+            hides = kech.compute_profile(table).eps_for(2, [1.0])
+            found.append(
+                [*merges[:-1], *hides, *(barcode.find_start("partition", k).at_most for k in (2, 3) if k <= len(frame))]
+            )
+
+    assert np.abs(np.subtract(*found)).max() <= delta / 1000 + 1e-9
+
+
+def test_twins_change_weights_and_no_radius():
+    frame = pd.DataFrame({"x": [0, 3, 4, 10], "y": [0, 1, 5, 9]})
+    barcodes = []
+    for rows in (frame, pd.concat([frame, frame])):
+        with kech.read_table(rows, quasi_identifiers=["x", "y"], axes={"x": "number", "y": "number"}) as table:
+            barcodes.append(kech.compute_barcode(table, max_dimension=0))
+    once, twice = ([(bar.birth, bar.death, bar.weight) for bar in barcode.bars()] for barcode in barcodes)
+
+    assert twice == [(birth, death, 2 * weight) for birth, death, weight in once]

@@ -30,6 +30,7 @@ VALUES = {  # of each field some that differ from the default
     "alpha": [0.5],
     "cut": ["domain", "regime"],
     "suppress": [0.02],
+    "weights": [{"age": 3.0}],
     "effort": ["best", 1.5],
     "seed": [7],
     "grid": ["exact", 5, 0.5],
@@ -67,6 +68,7 @@ WRONG = {
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
     "suppress": [-0.1, 1.0],
+    "weights": [{"age": 0}, {"age": -1.0}, {"age": "heavy"}],
     "effort": ["lazy", -1.0],
     "seed": [-1, 2**63],
     "grid": ["auto", "loose", "tight", 0, -1, "inf"],
@@ -346,6 +348,48 @@ def test_a_role_that_is_said_later_replaces_that_of_the_plan(run, tmp_path):
 )
 def test_a_path_is_no_table(call):
     with pytest.raises(BadOption, match=r"it is a str, not a kech.Table. Read it first: kech.read_table"):
+        call()
+
+
+@pytest.mark.parametrize("given", [5, None, nine_rows()])
+@pytest.mark.parametrize(
+    "call",
+    [
+        kech.check_certificate,
+        lambda given: kech.check_certificate("a.csv", given or 5),
+        lambda given: kech.check_table(given, ["age"], 2),
+        kech.compute_risk,
+        lambda given: kech.compute_risk(given, quasi_identifiers=["age"]),
+        kech.make_report,
+        kech.open_series,
+        kech.read_hierarchy,
+        kech.read_request,
+        kech.verify_release,
+        kech.verify_series,
+        kech.write_key_file,
+        lambda given: write_request(Request(), given),
+    ],
+)
+def test_a_table_or_a_number_is_no_path(call, given):
+    with pytest.raises(BadOption, match=r"its type is \w+\. Give the path of a file or folder"):
+        call(given)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: Request(k=5), r"^k: it is a field of the section goal\. Write kech\.Request\(goal=\{'k': \.\.\.\}\)"),
+        (lambda: Request(gaol={}), "^gaol: a request has no such section. Did you mean 'goal'"),
+        (lambda: AxisChoice(knd="set"), "^knd: AxisChoice has no such field. Did you mean 'kind'"),
+        (lambda: kech.publish_release(5, "folder", "a.csv"), "^release: its type is int. Make one first"),
+        (lambda: write_request(5, "kech.toml"), "^request: its type is int, not a kech.Request"),
+        (lambda: kech.compute_joint_risk("a.csv", ["b.csv"]), "^releases: a joint k is of two releases or more"),
+        (lambda: kech.compute_lives(5), "^versions: its type is int. Give a series, or a list of versions"),
+        (lambda: kech.compute_risk("a.csv", threshold="a"), "^threshold: give chances above 0 and at most 1"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_in_plain_words(call, says):
+    with pytest.raises(BadOption, match=says):
         call()
 
 

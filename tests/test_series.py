@@ -427,6 +427,19 @@ def test_what_the_first_version_fixed_is_named_when_it_changes(nine, tmp_path):
     assert not (tmp_path / "two.csv").exists() and len(nine.versions()) == 1
 
 
+def test_a_series_begun_before_a_goal_existed_stands_at_its_default(nine, tmp_path):
+    file = nine.folder / "series.json"
+    book = json.loads(file.read_bytes())
+    for name in ("alpha", "t_kind", "protect"):
+        del book["fixed"][name]
+    file.write_text(json.dumps(book))
+    assert kech.open_series(nine.folder).request == nine.request
+    with pytest.raises(BadOption, match="Different now: alpha"):
+        publish(nine, NINE, tmp_path / "two.csv", alpha=0.9)
+    publish(nine, NINE, tmp_path / "two.csv")
+    assert len(nine.versions()) == 2
+
+
 def test_another_format_is_refused(nine, tmp_path):
     with pytest.raises(BadOption, match="format of the file"):
         publish(nine, NINE, tmp_path / "two.parquet")
@@ -471,6 +484,7 @@ def test_a_hierarchy_may_gain_leaves_and_nodes(series, tmp_path):
     ("rows", "said"),
     [
         ([*NINE, (9, 50, "47651", 77)], "repeats in 2 rows"),
+        ([*NINE, NINE[8]], "repeats in 2 rows"),  # as it was published, twice
         ([*NINE[:8], (None, 50, "47651", 77)], "is missing in 1 row"),
     ],
 )

@@ -125,17 +125,38 @@ def test_the_pytest_example_fails_without_showing_a_value(tmp_path):
 
 
 def test_the_sql_of_the_manual_finds_small_classes():
-    generic, plain = blocks("sql")
-    body = re.search(r"%}(.*){%", generic, re.S)[1]
-    body = body.replace("{{ model }}", "people").replace("{{ quasi_identifiers | join(', ') }}", "age, zip")
+    (plain,) = blocks("sql")
     people = pa.table({"age": [1, 1, 1, None, None], "zip": ["x", "x", "x", "y", "y"]})
     with duckdb.connect() as base:
         base.register("people", people)
-        found = [base.execute(query).fetchall() for query in (body.replace("{{ k }}", "3"), plain.replace("5", "3"))]
-        none = base.execute(body.replace("{{ k }}", "2")).fetchall()
+        found = [base.execute(plain.replace("5", k)).fetchall() for k in "23"]
 
-    assert found == [[(2,)], [(2,)]]
-    assert none == []
+    assert found == [[], [(2,)]]
+
+
+GENERIC = Path(__file__).parents[1] / "dbt" / "macros" / "k_anonymous.sql"
+
+
+def find_failures(people, k, sensitive=(), least=1):
+    """What the test of dbt finds in a table, written out as dbt does it."""
+    query = re.search(r"%}(.*){% endtest %}", GENERIC.read_text("utf-8"), re.S)[1]
+    each = re.search(r"{%- for column in sensitive %}(.*?){%- endfor %}", query, re.S)
+    query = query.replace(each[0], "".join(each[1].replace("{{ column }}", name) for name in sensitive))
+    words = {"model": "people", "quasi_identifiers | join(', ')": "age, zip", "k": k, "l": least}
+    for name, word in words.items():
+        query = query.replace(f"{{{{ {name} }}}}", str(word))
+    with duckdb.connect() as base:
+        base.register("people", people)
+        return base.execute(query).fetchall()
+
+
+def test_the_test_of_dbt_finds_small_classes_few_values_and_empty_tables():
+    people = pa.table({"age": [1, 1, 1, None, None], "zip": list("xxxyy"), "ill": ["a", "b", "b", "a", None]})
+    assert find_failures(people, 2) == []
+    assert find_failures(people, 3) == [(2,)]
+    assert find_failures(people, 2, ["ill"], 2) == []
+    assert sorted(find_failures(people, 2, ["ill"], 3)) == [(2,), (3,)]
+    assert find_failures(people.slice(0, 0), 2) == [(0,)]
 
 
 def test_the_job_of_the_manual_stops_where_a_class_is_too_small(run, folder):

@@ -170,7 +170,7 @@ def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, ref
 def test_a_constant_sensitive_column(folder, run, refuse):
     source = write(folder / "people.csv", ("age", "ill"), [(age, "yes") for age in range(20)])
     words = ("release", source, "--qi", "age", "--sensitive", "ill", "--k", 5)
-    refuse(*words, "--l", 2, "-o", folder / "out.csv", code=4, says="l = 2 was asked")
+    refuse(*words, "--l", 2, "-o", folder / "out.csv", code=4, says="You asked for l = 2.")
     assert run(*words, "-o", folder / "out.csv").code == 0
     found = run("verify", folder / "out.csv", "--json").json
     figures = {name: found[name]["ill"] for name in ("l", "entropy_l", "t", "alpha", "beta", "delta")}

@@ -70,7 +70,7 @@ def test_the_components_at_an_eps_must_keep_the_goals():
     table = pa.table({"a": [0, 1, 2, 10, 11, 12, 50, 51, 52], "s": list("xxxyyyxyz")})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
         found = kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=1)
-        with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
+        with pytest.raises(GoalNotMet, match=r"l = 2\. The components at this eps reach l = 1"):
             kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
     assert found.partition.sizes.tolist() == [3, 3, 3]
     reached = {"k": 3, "k_reached": True, "cut": "regime", "grid": "exact", "protect": "none", "eps": 1 / 52}
@@ -135,6 +135,9 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "stated": None,
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
+        "sql": None,
+        "given_away": {},
+        "loss_with_l_2": None,
     }
     assert told["ledger"]["verdict"] == "first"
     behind = json.loads(mapping.read_text("utf-8"))
@@ -195,7 +198,7 @@ def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k
 
 @pytest.mark.parametrize(
     ("k", "says"),
-    [(3, "k=3 was asked; the smallest class would have 1 rows"), (None, "two or more; the smallest class")],
+    [(3, "You asked for k=3. The smallest class would have 1 row"), (None, "two or more. The smallest class")],
 )
 def test_components_that_hide_nobody_are_no_release(nine, k, says):
     with pytest.raises(GoalNotMet, match=says):

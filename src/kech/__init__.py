@@ -8,7 +8,7 @@ from kech import errors
 MODULES = {
     "audit.attacks": ("Attack", "run_attacks"),
     "topology.barcode": ("WeightedBarcode", "compute_barcode"),
-    "cuts.partitions": ("search_partitions",),
+    "cuts.partitions": ("search_partitions", "weigh_last_rows"),
     "certificate": ("check_certificate", "check_table"),
     "audit.comparison": ("Comparison", "compare"),
     "release.estimator": ("Anonymizer",),
@@ -24,6 +24,7 @@ MODULES = {
     "topology.profile": ("Profile", "compute_profile"),
     "audit.publication": ("Publication", "publish_release"),
     "release.release": ("Release", "make_release"),
+    "release.twin": ("Twin", "make_twin"),
     "release.series": ("Series", "open_series"),
     "request": ("AxisChoice", "Request", "read_request"),
     "views.report": ("Report", "make_report"),

@@ -23,6 +23,7 @@ from kech.axes.hierarchy import read_hierarchy as read_hierarchy
 from kech.certificate import check_certificate as check_certificate
 from kech.certificate import check_table as check_table
 from kech.cuts.partitions import search_partitions as search_partitions
+from kech.cuts.partitions import weigh_last_rows as weigh_last_rows
 from kech.release.estimator import Anonymizer as Anonymizer
 from kech.release.ledger import Ledger as Ledger
 from kech.release.ledger import open_ledger as open_ledger
@@ -34,6 +35,8 @@ from kech.release.release import Release as Release
 from kech.release.release import make_release as make_release
 from kech.release.series import Series as Series
 from kech.release.series import open_series as open_series
+from kech.release.twin import Twin as Twin
+from kech.release.twin import make_twin as make_twin
 from kech.request import AxisChoice as AxisChoice
 from kech.request import Request as Request
 from kech.request import read_request as read_request

@@ -1,6 +1,6 @@
 """Joint risk: what several releases of a table tell together, also where it changed between them.  PRIVATE.
 
-In: released files of any tool, the originals they were made of, and the key that tells a row again.
+In: released files of any tool, the originals they were made of, and the key by which a row is recognised.
 Out: a `JointRisk`: joint k, rows and people below k, sensitive values pinned, classes that differ by few rows.
 """
 
@@ -21,7 +21,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption, ClaimBroken, OutOfMemory
 from kech.release.composition import Cover, count_candidates
 from kech.release.foreign import read_foreign
-from kech.release.joint import Version, count_joint, cover_all
+from kech.release.joint import Version, count_joint, cover_all, find_certain
 from kech.release.linkage import link
 from kech.release.published import Ints, Published, read_published
 from kech.request import Request
@@ -73,10 +73,10 @@ def compute_joint_risk(
 ) -> JointRisk:
     """Joint k of several releases, each with its original, or all with one.  PRIVATE.
 
-    The columns of `key` tell a row again in the next version.  A release is read by the certificate beside it, or by
-    the `quasi_identifiers` and `sensitive` columns of a request, or fields of it; labels of other tools are read as far
-    as they are written as kech writes them.  With `person` columns, candidates are people.  With k, ClaimBroken says
-    that the joint k is below it.
+    A row is recognised in the next version by the columns of `key`.  A release is read by the certificate beside it, or
+    by the `quasi_identifiers` and `sensitive` columns of a request, or fields of it; labels of other tools are read as
+    far as they are written as kech writes them.  With `person` columns, candidates are people.  With k, ClaimBroken
+    says that the joint k is below it.
     """
     request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
@@ -94,13 +94,13 @@ def check_releases(
     releases: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
 ) -> None:
     """Refuse what cannot be compared, or is not used."""
-    if len(releases) < 2:
+    if isinstance(releases, str) or not isinstance(releases, Sequence) or len(releases) < 2:
         raise BadOption("releases", "a joint k is of two releases or more. Name another one.")
-    if len(originals) not in (1, len(releases)):
+    if isinstance(originals, str) or not isinstance(originals, Sequence) or len(originals) not in (1, len(releases)):
         reason = f"name one for each of the {len(releases)} releases, in their order, or one for all."
         raise BadOption("--original", reason)
     if len(originals) > 1 and not key:
-        raise BadOption("--key", "name the columns of the originals that tell a row again in the next version.")
+        raise BadOption("--key", "name the columns of the originals by which a row is recognised in the next version.")
     without = [path for path in releases if find_beside(path) is None]
     if without and not request.columns.quasi_identifiers:
         raise BadOption("--qi", f"{str(without[0])!r} has no certificate beside it. Name its quasi-identifiers: --qi.")
@@ -150,7 +150,8 @@ def judge(
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
-    joint = count_joint(covers, min(alone), who, partial(check_room, tables[0]))
+    certain = find_certain(versions, covers)
+    joint = count_joint(covers, certain, min(alone), who, partial(check_room, tables[0]))
     below = joint.key[joint.count < min(alone)]
     return JointRisk(
         tuple(str(release.path) for release in releases),
@@ -160,7 +161,7 @@ def judge(
         int(joint.count.min()) if len(joint.key) else None,
         len(below),
         None if who is None else len(np.unique(who[below])),
-        tuple(pin_values(name, versions, covers) for name in find_common(versions)),
+        tuple(pin_values(name, versions, covers, certain) for name in find_common(versions)),
         tuple(
             find_differences(first, second, versions, covers, min(alone))
             for first, second in combinations(range(len(versions)), 2)

@@ -3,7 +3,7 @@
 In: a series, the rows and classes of versions, or released files with their originals and a key.  Out: `Lives`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, cast
 
@@ -34,11 +34,11 @@ def compute_lives(
     """Bars of the zig-zag over versions, and the joint k of all of them.  PRIVATE.
 
     `versions` are a series; or pairs of int64 arrays, the numbers of the rows of a version and of their classes, both
-    from 0 on; or released files, each with its original, or all with one.  The columns of `key` tell a row again in
-    the next original.  A row that fits several classes of a file is placed into one of them: under the labels it had
-    in the file before where it can, and so that every class gets as many rows as it holds.  That is one reading of
-    the files, in which rows of a safe series may seem apart; `undecided` counts such rows.  Without k, it is the
-    smallest class of any version.
+    from 0 on; or released files, each with its original, or all with one.  A row is recognised
+    in the next original by the columns of `key`.  A row that fits several classes of a file is placed into one of them:
+    under the labels it had in the file before where it can, and so that every class gets as many rows as it holds.
+    That is one reading of the files, in which rows of a safe series may seem apart; `undecided` counts such rows.
+    Without k, it is the smallest class of any version.
     """
     request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
@@ -53,7 +53,9 @@ def compute_lives(
 def read_versions(versions: Any, key: Sequence[str]) -> list[lives.Version]:
     """The versions of a series, or those that are given."""
     if key:
-        raise BadOption("--key", "it tells rows of originals again. Name these: --original FILE ...")
+        raise BadOption("--key", "it recognises rows of the originals. Name these: --original FILE ...")
+    if not hasattr(versions, "versions") and not isinstance(versions, Iterable):
+        raise BadOption("versions", f"its type is {type(versions).__name__}. Give a series, or a list of versions.")
     pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
     if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
         raise BadOption("--original", "name the original of each released file, in their order, or one for all.")

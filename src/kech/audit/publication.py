@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from kech.audit.verification import verify_release
-from kech.errors import BadTarget
+from kech.errors import BadOption, BadTarget, check_path
 from kech.release.ledger import open_ledger
 from kech.release.plan import write_request
 from kech.release.release import Release
@@ -56,6 +56,12 @@ def publish_release(
     """
     from kech.views.report import make_report
 
+    if not isinstance(release, Release):
+        raise BadOption(
+            "release", f"its type is {type(release).__name__}. Make one first: kech.make_release(table, k=5)."
+        )
+    check_path(folder, "folder")
+    check_path(name, "name")
     before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
     with clear_refusals(place), draft_folder(place) as draft:

@@ -196,8 +196,8 @@ class PersonNumbers:
         self.name = "person_number" + "_" * max(map(len, taken))  # no published column has this name
         self.known: dict[tuple[str, ...], int] = {}
 
-    def watch(self, stream: Any) -> Any:
-        """The stream with one column of numbers in place of the person columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the person columns, the last ones of the stream; gives the stream with a column of numbers instead."""
         kept = [stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))]
         schema = pa.schema([*kept, pa.field(self.name, pa.int64())])
         return pa.RecordBatchReader.from_batches(schema, self._number(stream, schema))

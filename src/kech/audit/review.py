@@ -80,7 +80,7 @@ def review_hierarchy(
     """
     check_is_table(table)
     if column not in table.columns:
-        raise NoSuchColumn(column, table.columns)
+        raise NoSuchColumn(str(column), table.columns)
     if column not in table.loaded:
         raise BadOption("column", f"{column!r} has no role among those named, so it was not read. Give it one.")
     if kind is not None and (kind not in KINDS or source is not None):

@@ -190,7 +190,10 @@ def state_risk(release: Published) -> dict[str, Any] | None:
 
 def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
     """Chances above 0 and at most 1, each once."""
-    taus = tuple(dict.fromkeys(map(float, threshold)))
+    try:
+        taus = tuple(dict.fromkeys(map(float, threshold)))
+    except (TypeError, ValueError):
+        taus = ()
     if not taus or not all(0 < tau <= 1 for tau in taus):
         raise BadOption("--threshold", "give chances above 0 and at most 1: --threshold 0.09 0.2.")
     return taus

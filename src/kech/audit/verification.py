@@ -22,14 +22,14 @@ from kech.certificate import (
     read_claims,
 )
 from kech.certificate.check import has_order, read_values
-from kech.errors import BadOption, ClaimBroken
+from kech.errors import BadOption, ClaimBroken, check_path
 from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
     Published,
     dialect_of,
-    find_joint_pointers,
-    find_pointers,
+    find_identifying,
+    find_identifying_together,
     find_repeats,
     read_published,
 )
@@ -64,6 +64,7 @@ def verify_release(
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
     `person` columns, people are recounted: exactly where the release can be made again from it, as bounds otherwise.
     """
+    check_path(path)
     request = (request or Request()).override(**fields)
     quasi_identifiers, sensitive = request.columns.quasi_identifiers or None, request.columns.sensitive
     orders = {name: choice.order for name, choice in request.axes.items() if choice.order and name in sensitive}
@@ -130,7 +131,10 @@ def check_figures(
     goal: Goal,
     orders: Mapping[str, Sequence[str]] | None,
 ) -> Figures:
-    """Figures of a file that keeps its certificate, and the goals that are wanted."""
+    """Figures of a file; ClaimBroken where it does not keep its certificate, or the goals that are asked here.
+
+    Where columns are named, no certificate is looked at; otherwise it tells the columns and how they are read.
+    """
     figures: Figures = {}
     certified: Figures = {}
     known: Figures = {"values": read_orders(orders)}
@@ -188,10 +192,10 @@ def find_roles(
 
 def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     """What a file gives away beside its classes, without values and without counts of few rows."""
-    alone = find_pointers(path, roles)
+    alone = find_identifying(path, roles)
     columns = [roles[name] for name in ("labels", "sensitive", "kept")]
     exposure = measure_exposure(path, *columns, values=roles["values"], **dialect_of(roles))
-    together = find_joint_pointers(path, roles, alone)
+    together = find_identifying_together(path, roles, alone)
     repeated = [] if "stated" in roles else [warn_reader(*each) for each in find_repeats(path, roles).items()]
     return hide_few(exposure, k) | {
         "identifying": alone,
@@ -232,7 +236,7 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
     if isinstance(population, int):
         raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
     if not release.rows:
-        raise BadOption(str(release.path), "it has no rows, so nobody is in it.")
+        raise BadOption(str(release.path), "it has no rows, so nobody is in it. Name another file.")
     if not isinstance(population, Table):
         with read_table(population) as table:
             return measure_presence(release, table)

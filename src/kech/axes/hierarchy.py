@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
+from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile, check_path
 from kech.system.files import write_text
 
 LeafPath: TypeAlias = tuple[str, ...]
@@ -228,6 +228,7 @@ def read_hierarchy(source: Source, *, pad: bool = False, column: str | None = No
         return _grow(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
     if isinstance(source, Mapping):
         return _grow(_draft_mapping(source, column or "given mapping"), pad)
+    check_path(source, "source")
     return _grow(_draft_file(Path(source)), pad)
 
 

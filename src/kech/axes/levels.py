@@ -169,12 +169,13 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.span is None else marks
-        steps = np.searchsorted(marks, axis.low[np.searchsorted(cells, cells)], side="right")
-        above = number_cells(steps)
+        starts = axis.low[np.searchsorted(cells, cells)]  # of the cell of each code
+        marks_passed = np.searchsorted(marks, starts, side="right")
+        above = number_cells(marks_passed)
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
-            sides = stretches(axis, cells) if axis.span is None else whole_steps(axis, cells, marks, steps)
-            levels.append(line_level(axis, cells, *sides, inclusive=axis.unit > 0))
+            ends = stretches(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
+            levels.append(line_level(axis, cells, *ends, inclusive=axis.unit > 0))
     open_sides = np.array([-np.inf]), np.array([np.inf])
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
@@ -187,17 +188,21 @@ def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclus
 
 
 def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
-    """Ends of the stretches in each cell."""
+    """The low and high ends of each cell: from its first stretch to its last."""
     first = np.flatnonzero(np.diff(cells, prepend=-1))
     return axis.low[first], axis.high[np.append(first[1:], len(cells)) - 1]
 
 
-def whole_steps(axis: LineAxis, cells: Ints, marks: Floats, steps: Ints) -> tuple[Floats, Floats]:
-    """The ends of each cell, widened to the nearest marks outside it."""
+def widen_to_marks(axis: LineAxis, cells: Ints, marks: Floats, marks_passed: Ints) -> tuple[Floats, Floats]:
+    """The low and high ends of each cell, widened to the marks around it.
+
+    In: the cell of each code, ascending; the marks, ascending; and for each code how many marks lie at or below it.
+    """
     low, high = stretches(axis, cells)
-    at = np.clip(steps[np.flatnonzero(np.diff(cells, prepend=-1))] - 1, 0, len(marks) - 2)
+    first_codes = np.flatnonzero(np.diff(cells, prepend=-1))
+    mark = np.clip(marks_passed[first_codes] - 1, 0, len(marks) - 2)
     limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)
-    left, right = np.clip(marks[at], *limits), np.clip(last_before(marks[at + 1], axis.unit), *limits)
+    left, right = np.clip(marks[mark], *limits), np.clip(last_before(marks[mark + 1], axis.unit), *limits)
     return np.minimum(left, low), np.maximum(right, high)
 
 

@@ -127,22 +127,27 @@ def _ordered_distance(values: Values) -> float:
     P(i) and Q(i) are the shares up to the i-th value.  P stays the same from one value of a class to its next one, and
     Q, which grows, crosses it once: between them the sum is known from sums of Q.
     """
-    up_to = np.cumsum(values.overall) / values.total
-    sums = np.concatenate([[0.0], np.cumsum(up_to)])
+    whole = np.cumsum(values.overall) / values.total
+    last = len(whole) - 1
     first = np.concatenate([[True], values.group[1:] != values.group[:-1]])
-    last = len(up_to) - 1
-
-    def distance_moved(share: Floats, start: Ints, stop: Ints) -> Floats:
-        cross = np.clip(np.searchsorted(up_to, share, "right"), start, stop)
-        distance: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
-        return distance
-
-    level = np.cumsum(values.rows) - values.rows
-    level = (level - level[first][values.group]) / values.size[values.group]
+    below = np.cumsum(values.rows) - values.rows
+    share_below = (below - below[first][values.group]) / values.size[values.group]
     before = np.where(first, 0, np.concatenate([[0], values.value[:-1]]))
-    ends = values.value[np.concatenate([first[1:], [True]])]
-    inside = values.per_class(distance_moved(level, before, values.value))
-    return float((inside + distance_moved(np.ones(len(ends)), ends, np.full(len(ends), last))).max()) / max(last, 1)
+    largest = values.value[np.concatenate([first[1:], [True]])]
+    up_to_largest = values.per_class(_sum_of_differences(whole, share_below, before, values.value))
+    beyond = _sum_of_differences(whole, np.ones(len(largest)), largest, np.full(len(largest), last))
+    return float((up_to_largest + beyond).max()) / max(last, 1)
+
+
+def _sum_of_differences(whole: Floats, share: Floats, start: Ints, stop: Ints) -> Floats:
+    """For each share P of a class: the sum of |P - Q(i)| for i in [start, stop), where Q = `whole` ascends.
+
+    Below the place where Q crosses P the terms are P - Q(i), from there on Q(i) - P.
+    """
+    sums = np.concatenate([[0.0], np.cumsum(whole)])
+    cross = np.clip(np.searchsorted(whole, share, "right"), start, stop)
+    total: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
+    return total
 
 
 def _recursive_factor(values: Values, depth: int) -> float | None:

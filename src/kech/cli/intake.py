@@ -1,4 +1,4 @@
-"""Intake: the options that commands parse_share, made from the fields of a request, and the parsing of their values."""
+"""Intake: the options that commands share, made from the fields of a request, and the parsing of their values."""
 
 import csv
 import re
@@ -78,13 +78,13 @@ class Options:
         if not table.quasi_identifiers:
             with table:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
-        self.check_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
+        self.refuse_unused_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
         return table
 
-    def check_axes(self, used: Sequence[str], reason: str) -> None:
-        """Refuse an axis that was typed of a column that the command does not generalize."""
+    def refuse_unused_axes(self, generalized: Sequence[str], reason: str) -> None:
+        """Refuse `--axis COLUMN=KIND` for a column that is not among those the command generalizes."""
         for column in self.typed.get("axes") or ():
-            if column not in used:
+            if column not in generalized:
                 raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
 
     def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
@@ -107,30 +107,34 @@ def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, show
 
 
 def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these [parts] and fields of a request; it takes them as `options`."""
+    """A decorator: gives a command the options of these [parts] and fields of a request, as one `options`."""
     selected = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
     fields = [field for field in selected if field.name not in but]
+    return lambda command: add_options(command, fields)
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = dict(signature(command).parameters)
-        del own["options"]
-        if clash := own.keys() & {field.name for field in fields}:
-            raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
-        hints = get_type_hints(command, include_extras=True)
-        kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 
-        @wraps(command)
-        def run(*positional: Any, **keywords: Any) -> None:
-            typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
-            display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
-            command(*positional, **keywords, options=Options(typed, **display))
+def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callable[..., None]:
+    """The command as Cyclopts calls it: its own arguments, then a keyword for each field and for --plan and --json.
 
-        added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
-        run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
-        run.__annotations__ = kinds
-        return run
+    What is typed reaches the command as one argument, `options`.  Cyclopts reads the signature and the annotations.
+    """
+    own = dict(signature(command).parameters)
+    del own["options"]
+    if clash := own.keys() & {field.name for field in fields}:
+        raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
+    hints = get_type_hints(command, include_extras=True)
+    kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 
-    return decorate
+    @wraps(command)
+    def run(*positional: Any, **keywords: Any) -> None:
+        typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
+        display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
+        command(*positional, **keywords, options=Options(typed, **display))
+
+    added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
+    run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
+    run.__annotations__ = kinds
+    return run
 
 
 SHOWN: dict[str, Any] = {
@@ -156,21 +160,21 @@ def option_of(field: Field) -> Any:
         return Annotated[Path | None, Parameter(**about)]
     if field.type is bool:
         return Annotated[bool | None, Parameter(negative="", **about)]
-    if field.name == "axes" or field.type == tuple[str, ...]:
+    if field.name in ("axes", "weights") or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
-    parse = (
-        parse_share
-        if field.percent
-        else parse_number
-        if field.type in MIXED
-        else parse_whole
-        if is_int(field)
-        else None
-    )
     kind = str if field.type in (str | None, *MIXED) else int if is_int(field) else float
-    return Annotated[kind | None, Parameter(converter=parse, **about)]
+    return Annotated[kind | None, Parameter(converter=find_parser(field), **about)]
+
+
+def find_parser(field: Field) -> Callable[..., Any] | None:
+    """The function that reads what is typed for a field; None where Cyclopts reads it by its type."""
+    if field.percent:
+        return parse_share
+    if field.type in MIXED:
+        return parse_number
+    return parse_whole if is_int(field) else None
 
 
 MIXED = (str | float, str | float | None)  # words, or numbers
@@ -187,6 +191,8 @@ def value_of(field: Field, typed: Any) -> Any:
         return None
     if field.name == "axes":
         return dict(read_axis(text) for text in typed)
+    if field.name == "weights":
+        return dict(read_weight(text) for text in split_names(typed))
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
@@ -287,6 +293,15 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     if not equals or not column:
         raise BadOption("--axis", "write COLUMN=KIND, for example zip=hierarchy.")
     return column, kind.split("<") if "<" in kind else kind
+
+
+def read_weight(text: str) -> tuple[str, float]:
+    """`column=number`."""
+    column, _, number = text.rpartition("=")
+    try:
+        return column, float(number)
+    except ValueError:
+        return FIELDS["weights"].refuse()
 
 
 def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:

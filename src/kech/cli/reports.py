@@ -1,4 +1,4 @@
-"""Commands that explain a released file: report, compare."""
+"""Commands that explain or use a released file: report, compare, twin."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +26,7 @@ def report(
     person: Names = [],  # noqa: B006
     target: str | None = None,
     seed: Seed = 0,
+    all_models: Flag = False,
     json: Flag = False,
 ) -> None:
     """Explain a released file on one page, from the file and its certificate alone; with --original it is PRIVATE.
@@ -52,6 +53,8 @@ def report(
         Column that the model of a private page predicts. By default the first sensitive column.
     seed: int
         Seed of the random choices in a private page.
+    all_models: bool
+        Also show entropy and recursive l, beta and delta of the sensitive columns.
     json: bool
         Print one JSON object.
     """
@@ -70,6 +73,7 @@ def report(
             original=opened,
             target=target,
             seed=seed,
+            all_models=all_models,
         )
     if output is not None:
         page.write(output)
@@ -111,3 +115,33 @@ def compare(
     with kech.read_table(original, read_given(plan)) as opened:
         comparison = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | comparison, json, drawings.print_comparison)
+
+
+@app.command
+def twin(
+    table: Released,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    certificate: Path | None = None,
+    seed: Seed = 0,
+    json: Flag = False,
+) -> None:
+    """Write a released file with plain values, one drawn inside every label, for tools that cannot read labels.
+
+    Example: kech twin safe.parquet -o twin.parquet
+
+    Parameters
+    ----------
+    output: Path
+        Where to write: a .csv or .parquet file.
+    certificate: Path
+        The certificate, if it is not beside the file.
+    seed: int
+        Seed of the draws: equal files and seeds give equal twins.
+    json: bool
+        Print one JSON object.
+    """
+    screen.doing("drawing values")
+    written = kech.make_twin(table, certificate, seed=seed).write(output)
+    screen.show(written, json, drawings.print_twin)

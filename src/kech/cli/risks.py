@@ -152,7 +152,7 @@ def attack(
     second_original: str
         For compose: the original of the second release, where the table changed in between.
     key: list[str]
-        For compose with a second original: columns of both originals that tell a row again.
+        For compose with a second original: columns of both originals by which a row is recognised.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path

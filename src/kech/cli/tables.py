@@ -56,7 +56,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
     Parameters
     ----------
     k: int
-        The k to write into the plan.
+        The k to write into the plan, and to compare the costs of columns at.
     rows: int
         Number of first rows to show too, as kech reads them. PRIVATE.
     """
@@ -65,7 +65,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
         raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
     request = options.request()
     with options.read(table, request) as opened:
-        inspection = kech.inspect_table(opened, rows=rows)
+        inspection = kech.inspect_table(opened, rows=rows, k=k)
     if target is not None:
         from kech.audit.inspection import suggest_request
 
@@ -137,6 +137,7 @@ def release(
     folder: Annotated[Path | None, Parameter(group=FILES)] = None,
     series: Annotated[Path | None, Parameter(group=FILES)] = None,
     mapping: Annotated[Path | None, Parameter(group=FILES)] = None,
+    as_sql: Annotated[Path | None, Parameter(group=FILES)] = None,
     earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
     allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
     no_ledger: Annotated[bool, Parameter(negative="", group=FILES)] = False,
@@ -165,6 +166,9 @@ def release(
         later ones need no options but their table, output and hierarchies.
     mapping: Path
         Also write the values behind the labels of each class into this .json file. PRIVATE: it undoes the release.
+    as_sql: Path
+        With --cut domain, also write a query that makes the same rows from the original into this .sql file. It says
+        PRIVATE where it lists values behind labels.
     earlier: list[str]
         Earlier releases of the same table. kech refuses a new release that is not coarser. With --series also files of
         the series that were moved; it remembers their new place.
@@ -177,7 +181,7 @@ def release(
     """
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     if series is not None:
-        for option, value in {"--folder": folder, "--mapping": mapping, "--bound": bound}.items():
+        for option, value in {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound}.items():
             if value:
                 raise BadOption(option, "a release of a series does not take it. Omit it.")
         publish_in_series(series, table, options, output, certificate, past)
@@ -186,8 +190,8 @@ def release(
         if options.typed[name] is not None:
             raise BadOption(FIELDS[name].option, "only a series uses it. Add --series FOLDER, or omit it.")
     request = options.request()
-    if folder is not None and (certificate is not None or mapping is not None):
-        raise BadOption("--folder", "the folder already holds the certificate. Omit --certificate and --mapping.")
+    if folder is not None and any(path is not None for path in (certificate, mapping, as_sql)):
+        raise BadOption("--folder", "the folder holds the certificate. Omit --certificate, --mapping and --as-sql.")
     with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
@@ -199,8 +203,8 @@ def release(
             if folder is not None:
                 result = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
-                written = new_release.write(output, certificate, mapping=mapping, **past)
-                result = new_release.summarize(output, written, certificate, mapping)
+                written = new_release.write(output, certificate, mapping=mapping, sql=as_sql, **past)
+                result = new_release.summarize(output, written, certificate, mapping, as_sql)
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
@@ -261,7 +265,7 @@ def verify(
         The original table. kech makes the release again from it and recounts the people of every class. With several
         releases: the original of each, or one for all. kech then shows their joint k. PRIVATE.
     key: list[str]
-        With several releases: columns of the originals that tell a row again in the next version.
+        With several releases: columns of the originals by which a row is recognised in the next version.
     series: Path
         Folder of a series: check every file of it, and that rows came and left by whole cohorts only.
     """
@@ -282,7 +286,7 @@ def verify(
         options.show(joint.to_json(), releases.print_joint_risk)
         return
     if key:
-        raise BadOption("--key", "it tells rows of several versions again. Name two releases or more, or omit --key.")
+        raise BadOption("--key", "it recognises rows in several versions. Name two releases or more, or omit --key.")
     if len(original) > 1:
         raise BadOption("--original", "one release has one original. Name more releases, or fewer originals.")
     certified = certificate is not None or find_beside(table) is not None

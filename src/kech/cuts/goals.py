@@ -30,7 +30,7 @@ from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
 from kech.system.console import report
 
-UNMET = "no partition that was tried reaches it by people, and all rows as one class reach"
+UNMET = "No partition that kech tried reaches it by people, and all rows in one class reach"
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
 MOST_REPAIRS = 4  # of classes that break a goal by people because they are printed alike; one was enough so far
 HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well
@@ -127,26 +127,25 @@ def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
 
 
 def check_reachable(points: Points, goal: Goal) -> Partition:
-    """All rows as one class; refuse what they do not reach by rows, since no partition reaches more.
+    """All rows as one class; refuse goals that they do not reach by rows, since then no partition reaches them.
 
-    By people one may.
+    Counted by people, smaller classes may reach a goal that all rows together do not: that is not refused here.
     """
     everybody = np.arange(len(points.weights))
     whole = assign_grains(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
     if not all_classes_meet(goal, tally_sensitive(whole)):
-        check_goals(whole, goal, "and all rows as one class, which is the best there is, reach")
+        check_goals(whole, goal, "Even all rows in one class reach")
     return whole
 
 
-def check_goals(partition: Partition, goal: Goal, where: str) -> None:
-    """Refuse a partition that breaks a goal; figures only, no value is named."""
+def check_goals(partition: Partition, goal: Goal, what_reaches: str) -> None:
+    """Refuse a partition that breaks a goal; the message has figures only and names no value."""
     tallies = [*tally_sensitive(partition), *tally_people(partition)]
     if not all_classes_meet(goal, tallies):
         goals = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goal))
-        raise GoalNotMet(
-            f"{goals} was asked, {where} {spell_figures(worst_figures(goal, tallies))} ({names}). Ask for less."
-        )
+        figures = spell_figures(worst_figures(goal, tallies))
+        raise GoalNotMet(f"You asked for {goals}. {what_reaches} {figures} ({names}). Ask for less.")
 
 
 def broken_columns(partition: Partition, goal: Goal) -> list[str]:

@@ -53,23 +53,26 @@ NEVER = np.iinfo(np.int64).max // 2  # rows left out by what is impossible
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Histories:
-    """The rows of each person in order; who has most rows comes first."""
+    """The rows of all people, one person after another; who has most rows comes first."""
 
     points: Points
-    unit: Ints  # the point of each row, by person and then in order
-    length: Ints  # rows of each person, descending
+    row_points: Ints  # the point of each row: those of the first person in order, then those of the second, ...
+    lengths: Ints  # rows of each person, descending
 
     @property
     def starts(self) -> Ints:
-        """Where the rows of each person begin."""
-        return np.cumsum(self.length) - self.length
+        """Where the rows of each person begin in `row_points`."""
+        return np.cumsum(self.lengths) - self.lengths
 
-    def by_length(self) -> Iterator[Ints]:
-        """For each r the points of rows as a matrix, people x r; the longest histories first."""
-        lengths, people = np.unique(self.length, return_counts=True)
+    def group_by_length(self) -> Iterator[Ints]:
+        """One matrix for each number of rows r that people have, the largest r first.
+
+        A line of the matrix is a person, its r columns are the points of that person's rows.
+        """
+        lengths, people = np.unique(self.lengths, return_counts=True)
         ends = np.cumsum((lengths * people)[::-1])
         for r, n, end in zip(lengths[::-1].tolist(), people[::-1].tolist(), ends.tolist(), strict=True):
-            yield self.unit[end - r * n : end].reshape(n, r)
+            yield self.row_points[end - r * n : end].reshape(n, r)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ def cut_for_people(points: Points, k: int, cut: Cut, goal: Goal, run: Run) -> Pa
             break
         size *= 2
     if goal.is_for_values:
-        check_goals(partition, goal, "and histories, in classes as large as can be made, reach")
+        check_goals(partition, goal, "Even the largest classes of histories that kech could make reach")
     return partition
 
 
@@ -113,28 +116,14 @@ def cut_size(points: Points, k: int, cut: Cut, run: Run) -> Partition:
     histories = order_rows(points, points.person)
     kept = shorten(histories, k)
     check_left_out(histories, kept, k, points.suppression_limit(cut.suppress))
-    check_axes(kept)
-    if len(kept.unit) < len(histories.unit):
-        rows = np.bincount(kept.unit, minlength=len(points.weights))
+    check_longest(kept)
+    if len(kept.row_points) < len(histories.row_points):
+        rows = np.bincount(kept.row_points, minlength=len(points.weights))
         points = rebuild_shortened(points, rows, derive_key(points, "left out"))
-    assert points.person is not None
-    partition = cut_history(
-        points, points.person, k, 0.0, lambda points_of_length, k: next(cut_local(points_of_length, [k], cut, run))
-    )
+        assert points.person is not None
+        kept = order_rows(points, points.person)
+    partition = join_classes(kept, k, lambda points_of_length, k: next(cut_local(points_of_length, [k], cut, run)))
     return assign_grains(protect_labels(partition))
-
-
-def cut_history(points: Points, person: Ints | Persons, k: int, suppress: float, cut: CutByRows) -> Partition:
-    """A partition in which every person hides among k with all their published rows.
-
-    `person` has the number of the person behind each point; -1 where each row is another person's only row.  Of people
-    with equal histories the first numbers come first, so numbers should tell nothing about a person.
-    """
-    histories = order_rows(points, person)
-    kept = shorten(histories, k)
-    check_left_out(histories, kept, k, points.suppression_limit(suppress))
-    check_axes(kept)
-    return join_classes(kept, k, cut)
 
 
 def price_history(points: Points, person: Ints | Persons, k: int, *, threads: int = 1) -> HistoryPrice:
@@ -144,37 +133,41 @@ def price_history(points: Points, person: Ints | Persons, k: int, *, threads: in
     """
     histories = order_rows(points, person)
     kept = shorten(histories, k)
-    stays = len(kept.length) > 0 and longest_axes(kept) <= MOST_AXES
+    stays = len(kept.lengths) > 0 and longest_axes(kept) <= MOST_AXES
     cut = (
         join_classes(kept, k, lambda points_of_length, k: next(cut_ordering(points_of_length, [k], threads=threads)))
         if stays
         else None
     )
     return HistoryPrice(
-        len(histories.length),
-        int(histories.length.max(initial=0)),
+        len(histories.lengths),
+        int(histories.lengths.max(initial=0)),
         count_shortened(histories, k) - count_lost(histories, kept),
         count_lost(histories, kept),
-        len(histories.unit) - len(kept.unit),
+        len(histories.row_points) - len(kept.row_points),
         None if cut is None else mean_loss(protect_labels(cut)),
     )
 
 
 def count_shortened(histories: Histories, k: int) -> int:
     """People who lose some or all of their rows."""
-    return int((choose_lengths(histories.length, k) < histories.length).sum())
+    return int((choose_lengths(histories.lengths, k) < histories.lengths).sum())
 
 
 def count_lost(histories: Histories, kept: Histories) -> int:
     """People of whom nothing is kept."""
-    return len(histories.length) - len(kept.length)
+    return len(histories.lengths) - len(kept.lengths)
 
 
 # -- histories ---------------------------------------------------------------------------------------------
 
 
 def order_rows(points: Points, person: Ints | Persons) -> Histories:
-    """All rows of all people: by person, then by dates, numbers and the other columns."""
+    """All rows of all people: by person, then by dates, numbers and the other columns.
+
+    `person` has the number of the person behind each point; -1 where each row is another person's only row.  Of people
+    with equal histories the first numbers come first, so numbers should tell nothing about a person.
+    """
     rows = np.repeat(np.arange(len(points.weights)), points.weights)
     owner = np.asarray(person, np.int64)[rows]
     alone = owner < 0
@@ -192,12 +185,12 @@ def order_axes(axes: tuple[Axis, ...]) -> list[int]:
 
 
 def shorten(histories: Histories, k: int) -> Histories:
-    """The rows that are kept: at even distances in the line of a person's rows."""
-    target = choose_lengths(histories.length, k)
+    """The rows that are kept, for each person at even distances in the line of their rows."""
+    target = choose_lengths(histories.lengths, k)
     person = np.repeat(np.arange(len(target)), target)
     place = np.arange(len(person)) - (np.cumsum(target) - target)[person]
-    position = (2 * place + 1) * histories.length[person] // (2 * target[person])
-    return Histories(histories.points, histories.unit[histories.starts[person] + position], target[target > 0])
+    position = (2 * place + 1) * histories.lengths[person] // (2 * target[person])
+    return Histories(histories.points, histories.row_points[histories.starts[person] + position], target[target > 0])
 
 
 def choose_lengths(length: Ints, k: int) -> Ints:
@@ -232,8 +225,8 @@ def choose_lengths(length: Ints, k: int) -> Ints:
 
 def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) -> None:
     """Refuse where more rows must be left out than may be."""
-    rows, people = len(histories.unit), len(histories.length)
-    lost = rows - len(kept.unit)
+    rows, people = len(histories.row_points), len(histories.lengths)
+    lost = rows - len(kept.row_points)
     if people < k:
         raise GoalNotMet(f"k={k} needs {k:,} people or more; the table has fewer. Choose a smaller k.")
     if lost <= limit:
@@ -249,7 +242,7 @@ def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) ->
     )
 
 
-def check_axes(kept: Histories) -> None:
+def check_longest(kept: Histories) -> None:
     """Refuse histories that are too long for the search."""
     if (axes := longest_axes(kept)) > MOST_AXES:
         columns = len(kept.points.axes)
@@ -263,7 +256,7 @@ def check_axes(kept: Histories) -> None:
 
 def longest_axes(kept: Histories) -> int:
     """r * d of the longest history."""
-    return int(kept.length.max(initial=0)) * len(kept.points.axes)
+    return int(kept.lengths.max(initial=0)) * len(kept.points.axes)
 
 
 def say_count(count: int, k: int) -> str:
@@ -281,13 +274,13 @@ def find_share(lost: int, rows: int) -> float:
 
 def join_classes(kept: Histories, k: int, cut: CutByRows) -> Partition:
     """The classes of rows of all lengths together."""
-    unit, group, classes = [], [], 0
-    for rows in kept.by_length():
+    row_points, group, classes = [], [], 0
+    for rows in kept.group_by_length():
         joined = class_of_people(kept.points, rows, k, cut)
         group.append((classes + joined[:, None] * rows.shape[1] + np.arange(rows.shape[1])).ravel())
-        unit.append(rows.ravel())
+        row_points.append(rows.ravel())
         classes += (int(joined.max()) + 1) * rows.shape[1]
-    points = np.concatenate(unit)
+    points = np.concatenate(row_points)
     shares = add_up(points, np.concatenate(group), np.ones(len(points), np.int64))
     return build_partition(kept.points.at(k), *shares)
 

@@ -89,7 +89,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
             partitions[k] = search(start, k, effort, run)
     for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
         if k not in studied and not run.stopped:
-            partitions[k] = start_from_larger_k(partitions[larger], partitions[k], k, run)
+            partitions[k] = improve_cheapest([on_grid_of(k, partitions[larger]), partitions[k]], k, run)
     groups = [[k, *candidates[k]] for k in ks]
     best = [enforce_monotone_loss(group, [partitions[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
@@ -121,9 +121,9 @@ def is_noisy(points: Points, k: int) -> bool:
     return points.rows <= most and bool(find_padded_axes(points.at(k)))
 
 
-def start_from_larger_k(larger: Partition, own: Partition, k: int, run: Run) -> Partition:
-    """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    start = min(on_grid_of(k, larger), own, key=expected_loss)
+def improve_cheapest(starts: Sequence[Partition], k: int, run: Run) -> Partition:
+    """The cheapest of these partitions after one step of the search, for a k that is not searched further."""
+    start = min(starts, key=expected_loss)
     search_state = prepare_search(start, k, run)(run.seed)
     search_state.step(0.0, False, run.threads)
     return build_partition(start.points, *search_state.shares())

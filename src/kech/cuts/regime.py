@@ -49,7 +49,7 @@ def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: i
         grid_k = partition.k
         partition = build_partition(points.at(grid_k), partition.point, partition.group, partition.rows)
     if goal.is_for_values:
-        check_goals(assign_grains(protect_labels(partition)), goal, "and the components at this eps reach")
+        check_goals(assign_grains(protect_labels(partition)), goal, "The components at this eps reach")
     return partition
 
 

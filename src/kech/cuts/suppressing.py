@@ -77,15 +77,18 @@ def cut_others(
     if len(kept) == len(points.weights):
         return
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = find_places(rest, points, kept) if points.person is None else None
+    place = match_points(rest, points, kept) if points.person is None else None
     if place is not None and not goal.is_for_values:
         yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from make(rest, [k], cut, run)
 
 
-def find_places(rest: Points, points: Points, kept: Ints) -> Ints | None:
-    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
+def match_points(rest: Points, points: Points, kept: Ints) -> Ints | None:
+    """For each of the points its number among those of the rest, which are coded anew; -1 where it is not kept.
+
+    None where new edges part the rows of one point.
+    """
     codes = np.empty((len(kept), len(points.axes)), np.int32)
     for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
         codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))

@@ -4,8 +4,8 @@ Messages use the words of the command line, which shows them as `typed`; str() g
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra,
-│                              RepeatedIdentifier
+│                              BadOption (NotAPath), NoSuchNode, BadTarget, AlreadyReleased, BadPlan,
+│                              MissingExtra, RepeatedIdentifier
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey,
 │                              BadSeries, BadRowKey
@@ -18,6 +18,7 @@ DoubtfulColumn, RepeatedPeople warnings: nothing is refused
 import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
+from os import PathLike
 from shlex import join, quote
 
 from kech.errors.wording import in_python
@@ -126,6 +127,14 @@ class BadOption(UsageError):
     def __init__(self, option: str, reason: str) -> None:
         self.option, self.reason = option, reason
         super().__init__(f"{option}: {reason}")
+
+
+class NotAPath(BadOption):
+    """Something else is given where the path of a file or folder is needed."""
+
+    def __init__(self, value: object, name: str = "path") -> None:
+        reason = f"its type is {type(value).__name__}. Give the path of a file or folder, as a text or a Path."
+        super().__init__(name, reason)
 
 
 class NoSuchNode(UsageError):
@@ -385,6 +394,12 @@ class CannotWrite(ResourceError):
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write {str(path)!r}: {reason}")
+
+
+def check_path(path: object, name: str = "path") -> None:
+    """Refuse a table, a release or a number where the path of a file or folder is needed."""
+    if not isinstance(path, str | PathLike):
+        raise NotAPath(path, name)
 
 
 def megabytes(size: int) -> str:

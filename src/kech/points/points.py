@@ -5,7 +5,7 @@ several rows, a point is told apart by its person too (people.py).  Where sensit
 consists of grains: its rows told apart by their sensitive values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from math import prod
@@ -43,20 +43,21 @@ from kech.points.people import (
     Persons,
     count_people,
     count_representatives,
-    draw_order,
+    draw_numbers,
+    draw_person_numbers,
     encode_people,
-    name_persons,
+    order_pairs,
 )
-from kech.request import FIELDS, AxisChoice, Labels
+from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
 from kech.system.memory import (
     BASE_BYTES,
     ENGINE_POINT_BYTES,
     GRAIN_BYTES,
-    POINT_BYTES,
     SAMPLE_ROW_BYTES,
     counting_bytes,
-    holding_bytes,
+    further_partitions_bytes,
+    point_bytes,
     working_bytes,
 )
 from kech.system.secret import OwnerSecret
@@ -79,19 +80,23 @@ class PointLimit:
     k: int = 1  # the smallest that will be asked for
     rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
     further_ks: tuple[int, ...] = ()  # their partitions are held together
+    for_release: bool = False  # points are cut for one k and published, and nothing else
 
     def limit(self, table: Table) -> int:
-        """Points that are allowed."""
+        """Points that are allowed; where a limit was set, at least as many as fit beside what a release takes."""
         FIELDS["max_points"].check(self.max_points)
-        return (
-            self.max_points
-            if self.max_points is not None
-            else max(table.allowed_bytes // self.bytes_per_point(table), 1)
-        )
+        if self.max_points is not None:
+            return self.max_points
+        allowed, fitting = table.allowed_bytes, 0
+        if self.for_release and table.is_limited:
+            distinct = [table.facts(name).distinct for name in (*table.person, *table.sensitive)]
+            each = point_bytes(len(table.quasi_identifiers))
+            fitting = (allowed - working_bytes(0, table.rows, table.rows // max(self.k, 1), distinct)) // each
+        return max(allowed // self.bytes_per_point(table), fitting, 1)
 
     def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
-        other_bytes = holding_bytes(1, [1] * len(self.further_ks))
+        other_bytes = further_partitions_bytes(1, [1] * len(self.further_ks))
         return ENGINE_POINT_BYTES + (other_bytes if table.is_limited else 0)
 
 
@@ -106,6 +111,7 @@ class Origin:
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
     histories: bool = False  # everybody has a number, also people with one row
+    weights: Mapping[str, float] = field(default_factory=dict)  # how much columns count in the loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +151,6 @@ class Points:
     grains: "Points | None" = None
     sensitive: SensitiveValues | None = None  # of grains
     part_of: NDArray[np.int64] | None = None  # of grains: the point each is a part of
-    grain_order: NDArray[np.int64] | None = None  # of grains: by point, value and, where people differ, at random
     person: Persons | None = None  # of each point; None where every row is another person
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
@@ -178,7 +183,10 @@ class Points:
     @property
     def people(self) -> int:
         """Different people of all points; rows where every row is another person."""
-        return int(self.count_people(np.zeros(len(self.weights), np.int64)).sum())
+        if self.person is None:
+            return self.rows
+        several = self.person != ALONE
+        return int(self.weights[~several].sum()) + int(np.count_nonzero(np.bincount(self.person[several])))
 
     @property
     def most_rows(self) -> int:
@@ -235,8 +243,11 @@ class Points:
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        other_bytes = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.further_ks])
-        return working_bytes(points, grains, classes, self.distinct_values) + other_bytes
+        other_bytes = further_partitions_bytes(
+            points, [min(points, self.most_classes(other)) for other in self.further_ks]
+        )
+        own_bytes = points * point_bytes(len(self.axes))
+        return working_bytes(own_bytes, grains, classes, self.distinct_values) + other_bytes
 
     @property
     def distinct_values(self) -> list[int]:
@@ -249,14 +260,14 @@ class Points:
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def sufficient_memory(self, k: int | None = None) -> int:
-        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        """The --memory to advise: where axes are coarse for want of it, with more there are more points to hold."""
         if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
             return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0
         classes = self.rows // max(k, 1) if k is not None else 0
         rest = working_bytes(0, grains, classes, self.distinct_values)
-        rest += holding_bytes(0, [self.rows // other for other in self.further_ks])
-        each = POINT_BYTES + holding_bytes(1, [0] * len(self.further_ks))
+        rest += further_partitions_bytes(0, [self.rows // other for other in self.further_ks])
+        each = point_bytes(len(self.axes)) + further_partitions_bytes(1, [0] * len(self.further_ks))
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
@@ -298,7 +309,17 @@ class Points:
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        for j, weight in enumerate(self.column_weights.tolist()):
+            if weight != 1:
+                widths.weigh(j, weight)
         return widths
+
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """How much each column counts in the loss: 1 on average, so that the loss of everything is 1."""
+        chosen = self.origin.weights if self.origin else {}
+        weights = np.array([chosen.get(axis.column, 1.0) for axis in self.axes])
+        return np.asarray(weights * len(weights) / weights.sum())
 
     def metric(self) -> Widths:
         """The axes as eps is measured on them: two values of a set are at distance 1."""
@@ -330,6 +351,7 @@ def build_points(
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
 
@@ -342,7 +364,9 @@ def build_points(
     coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories)
+    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
+    if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
+        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
     if by_level or not exceeds_limit(table, axes, sample, most):
         try:
@@ -354,11 +378,22 @@ def build_points(
 
 
 def build_points_to_cut(
-    table: Table, labels: Labels, *, by_level: bool, point_limit: PointLimit, histories: bool = False
+    table: Table,
+    labels: Labels,
+    cut: Cut,
+    *,
+    point_limit: PointLimit,
+    histories: bool = False,
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
     points = build_points(
-        table, labels=labels, by_level=by_level, with_sensitive=True, point_limit=point_limit, histories=histories
+        table,
+        labels=labels,
+        by_level=cut.by_level,
+        with_sensitive=True,
+        point_limit=point_limit,
+        histories=histories,
+        weights=cut.weights,
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
@@ -436,6 +471,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
+        weights=origin.weights,
     )
     grains = points.grains and replace(points.grains, left_out=left_out)
     return replace(points, grains=grains, left_out=left_out)
@@ -457,7 +493,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     parts = np.hsplit(grouped_codes, [len(axes), len(axes) + len(origin.people)])
     codes, who, values = (np.ascontiguousarray(part) for part in parts)
     key = table.secret.derive("people") if origin.people else b""
-    person = name_persons(who, rows, key, histories=origin.histories) if origin.people else None
+    person = draw_person_numbers(who, rows, key, histories=origin.histories) if origin.people else None
     first, point = number_points(codes, person)
     if len(first) > most:
         raise TooManyPoints(len(first), most)
@@ -469,7 +505,6 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
         rows,
         sensitive=SensitiveValues(columns, values) if columns else None,
         part_of=point,
-        grain_order=order_grains(point, values, person, key),
         person=person,
         origin=origin,
     )
@@ -479,22 +514,30 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
 
 def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first grain of each point, and the point of each grain; grains come in the order of their codes."""
-    new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
-    place = np.cumsum(new) - 1
+    place = number_runs(codes)
     if person is None:
-        return np.flatnonzero(new), place
-    order = np.lexsort((person, place))
+        return np.flatnonzero(np.diff(place, prepend=-1)), place
+    order = order_pairs(place, person)
     new = np.r_[True, (np.diff(place[order]) != 0) | (np.diff(person[order]) != 0)][: len(codes)]
     point = np.empty(len(codes), np.int64)
     point[order] = np.cumsum(new) - 1
     return order[new], point
 
 
-def order_grains(point: NDArray[np.int64], values: Codes, person: Persons | None, key: bytes) -> NDArray[np.int64]:
-    """Grains by point, then by value; who comes first among equal ones, only the key knows."""
-    if person is None:
-        return np.arange(len(point))
-    return np.lexsort((draw_order(len(point), key), *values.T[::-1], point))
+def number_runs(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """The number of each tuple, where equal ones follow each other."""
+    new = np.zeros(len(codes), bool)
+    for column in codes.T:
+        new[1:] |= column[1:] != column[:-1]
+    return np.cumsum(new)
+
+
+def order_grains(grains: Points, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Some grains by point, then by value; who comes first among equal ones, only the owner's secret knows."""
+    assert grains.part_of is not None and grains.secret is not None
+    values = grains.sensitive.codes[chosen].T[::-1] if grains.sensitive else ()
+    drawn = draw_numbers(chosen, grains.secret.derive("people"))
+    return chosen[np.lexsort((drawn, *values, grains.part_of[chosen]))]
 
 
 def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tuple[Mapping1D, ...]]:
@@ -577,7 +620,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         tree = read_hierarchy(hierarchy, column=column)
         return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
     if choice.kind == "ordered":
-        check_known(column, values, set(choice.order))
+        check_in_order(column, values, set(choice.order))
         holders_of = dict(zip(values, holders.tolist(), strict=True))
         rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
         return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, widens=widens, rows=rows)
@@ -611,24 +654,24 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
     kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
     read = "text" if kind == "ordered" else kind
     values, _ = table.values(column, read)
-    ranks = rank_values(column, values, choice.order) if kind == "ordered" else range(len(values))
-    codes = np.array(ranks, np.int32) + np.int32(1)
     if kind == "text":
         codes = encode_spellings(values)
     elif kind == "ordered":
-        codes[[i for i, value in enumerate(values) if value == ""]] = 0
+        codes = encode_by_order(column, values, choice.order)
+    else:
+        codes = np.arange(1, len(values) + 1, dtype=np.int32)
     return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
 
 
-def rank_values(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
-    """The place of each value in the order somebody gave; empty text has none."""
-    rank = {text: i for i, text in enumerate(order)}
-    check_known(column, values, {*order, ""})
-    return [rank.get(value, 0) for value in values]
+def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:
+    """The code of each value: its place in the order that somebody gave, from 1 on; 0 for empty text."""
+    check_in_order(column, values, {*order, ""})
+    place = {text: i for i, text in enumerate(order, 1)} | {"": 0}
+    return np.array([place[value] for value in values], np.int32)
 
 
-def check_known(column: str, values: Sequence[str], order: set[str]) -> None:
-    """An order that somebody gave holds every value of its column."""
+def check_in_order(column: str, values: Sequence[str], order: set[str]) -> None:
+    """Refuse an order that somebody gave and that lacks a value of its column."""
     if unknown := len(set(values) - order):
         reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
         raise BadHierarchy(f"order of {column}", None, reason)

@@ -82,7 +82,7 @@ def build_plane(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
     dots, weights = find_dots(partition, pair, known, cells=cells)
     frames = [find_frame(axis, known[i].values if known else dots[i]) for i, axis in enumerate(axes)]
     dots = [np.where(np.isnan(places), frame.apart, places) for places, frame in zip(dots, frames, strict=True)]
-    edges, classes, rows = gather(axes, frames, partition, pair)
+    edges, classes, rows = gather_boxes(axes, frames, partition, pair)
     return Plane(
         plane_axis(axes[0], frames[0]),
         plane_axis(axes[1], frames[1]),
@@ -114,13 +114,16 @@ def find_dots(
     if known and origin:
         with suppress(TooManyPoints):
             codes, rows = origin.table.engine.group(known, MOST_DOTS)
-            places = [find_places(axes[j], each) for j, each in zip(pair, known, strict=True)]
+            places = [coordinates_of_values(axes[j], each) for j, each in zip(pair, known, strict=True)]
             return [place[codes[:, i]] for i, place in enumerate(places)], rows
     return find_middles(partition, pair, known, cells=cells)
 
 
-def find_places(axis: Axis, known: Mapping1D) -> Floats:
-    """Where each value lies, and last what is missing."""
+def coordinates_of_values(axis: Axis, known: Mapping1D) -> Floats:
+    """Where each distinct value is drawn, and last a missing one: numbers and dates at themselves, others at a code.
+
+    A missing number or date is NaN here: its place depends on the frame.
+    """
     if isinstance(axis, LineAxis):
         return np.append(np.asarray(known.values, np.float64), np.nan)
     return np.append(axis.encode(list(known.values)).astype(np.float64), axis.null)
@@ -173,7 +176,7 @@ def find_frame(axis: Axis, values: Any) -> Frame:
     return Frame(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
 
 
-def gather(
+def gather_boxes(
     axes: Sequence[Axis], frames: Sequence[Frame], partition: Partition, pair: list[int]
 ) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
     """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""

@@ -23,13 +23,14 @@ from kech.certificate.check import shown_suppression
 from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key, is_protected
-from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
+from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
-from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.query import build_query
 from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
     FORMATS,
@@ -48,6 +49,7 @@ from kech.release.writing import (
     check_intervals,
     check_mapping,
     check_names,
+    check_query_file,
     check_target,
     mapping_aside,
     write_batches,
@@ -55,13 +57,13 @@ from kech.release.writing import (
 )
 from kech.request import Request, check_ks
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
+from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place, write_text
 from kech.tables.batches import Output
 from kech.tables.engine import plain_kind
 from kech.tables.frames import as_native
 from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import Address, find_address, open_database
-from kech.tables.table import Table, check_is_table
+from kech.tables.table import Table, check_is_table, read_table
 
 TOLERANCE = 1e-9
 
@@ -167,7 +169,7 @@ class Release:
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
     def batches(self, *, for_csv: bool, tallies: Sequence[Tally] = (), listed: bool = False) -> Any:
-        """The released rows as a stream, in an order nobody can know; tallies hear the values behind the labels.
+        """The released rows as a stream, in an order nobody can know; tallies count the values behind the labels.
 
         Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
         """
@@ -181,7 +183,7 @@ class Release:
         stream = stream if listed and not any(isinstance(tally, ValueTally) for tally in tallies) else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
-            stream = tally.watch(stream)
+            stream = tally.take_columns(stream)
         return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
@@ -213,12 +215,20 @@ class Release:
             return HistoryTally(self.label_columns, self.table.person, PERSON_NUMBER)
         return PeopleTally(self.label_columns, self.table.person) if self.table.person else None
 
+    def to_sql(self) -> str:
+        """A SELECT that makes the rows of this release from the original, in DuckDB and PostgreSQL.
+
+        Only with --cut domain.  Its first line says PRIVATE where it lists values behind labels.
+        """
+        return build_query(self).text
+
     def write(
         self,
         path: str | PathLike[str],
         certificate: str | PathLike[str] | None = None,
         *,
         mapping: str | PathLike[str] | None = None,
+        sql: str | PathLike[str] | None = None,
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
@@ -231,13 +241,22 @@ class Release:
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
         A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
+        `sql` names a .sql file for the query of `to_sql`.
         """
         terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
         if terms.ledger:
             terms.ledger.recover()
+        target = None if sql is None else check_query_file(sql, self.table)
+        query = None if sql is None else build_query(self)
         if address := find_address(path):
-            return self.write_table(address, certificate, mapping, terms)
-        return self.write_file(Path(path), certificate, mapping, terms, within)
+            certified = self.write_table(address, certificate, mapping, terms)
+        elif isinstance(path, str | PathLike):
+            certified = self.write_file(Path(path), certificate, mapping, terms, within)
+        else:
+            raise NotAPath(path)
+        if target and query:
+            write_text(target, query.text, private=query.is_private)
+        return certified
 
     def write_file(
         self,
@@ -324,6 +343,7 @@ class Release:
         certificate: dict[str, Any],
         beside: str | PathLike[str] | None = None,
         mapping: str | PathLike[str] | None = None,
+        sql: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
@@ -338,14 +358,15 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
-            "identifying": [name for name in as_they_are if points_at_rows(self.published_table, name)],
-            "identifying_together": find_joint_pointers(self.published_table, as_they_are),
+            "identifying": [name for name in as_they_are if is_identifying(self.published_table, name)],
+            "identifying_together": find_identifying_together(self.published_table, as_they_are),
             "rare_texts": [
-                axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+                axis["column"] for axis in self.axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
             ],
             "repeated_people": [repeat.says for repeat in self.table.repeats],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
             "mapping": None if mapping is None else str(mapping),
+            "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }
 
     def bound(self) -> LossBound:
@@ -389,10 +410,11 @@ class Release:
 
 
 def make_release(
-    table: Table, request: Request | None = None, *, k: int | None = None, preview: bool = False, **fields: Any
+    table: Any, request: Request | None = None, *, k: int | None = None, preview: bool = False, **fields: Any
 ) -> Release:
     """Part the rows into classes of at least k rows, as a request says, or fields of it: `make_release(table, k=5)`.
 
+    A dataframe is read first, with its columns: `make_release(df, k=5, quasi_identifiers=["age"], sensitive=["pay"])`.
     The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
     the components at eps give.
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
@@ -403,7 +425,8 @@ def make_release(
     An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
     it is a warning, and the release is refused when its rows are asked for.
     """
-    check_is_table(table)
+    if not isinstance(table, Table):
+        return release_frame(table, request, preview, fields | {"k": k})
     request = table.resolve_request(request, fields | {"k": k})
     check_original(table)
     if not preview:
@@ -413,6 +436,18 @@ def make_release(
     return cut_release(table, request)
 
 
+def release_frame(frame: Any, request: Request | None, preview: bool, fields: Mapping[str, Any]) -> Release:
+    """The release of a dataframe, which is held as long as its release; a file is read first by its owner."""
+    if isinstance(frame, str | PathLike):
+        check_is_table(frame)
+    table = read_table(frame, request, **fields)
+    try:
+        return make_release(table, preview=preview)
+    except BaseException:
+        table.close()
+        raise
+
+
 def cut_release(table: Table, request: Request) -> Release:
     """The release of a table that was checked, as a checked request says."""
     k = check_request(request, table)
@@ -420,10 +455,12 @@ def cut_release(table: Table, request: Request) -> Release:
     points = build_request_points(table, request)
     (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
-        goal = f"k={k} was asked" if k else "A release hides every row among two or more"
-        counted = "rows" if partition.points.person is None else "people"
+        goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
+        one, several = ("row", "rows") if partition.points.person is None else ("person", "people")
         advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
-        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} {counted}. {advice}")
+        raise GoalNotMet(
+            f"{goal}. The smallest class would have {partition.k} {one if partition.k == 1 else several}. {advice}"
+        )
     origin = partition.points.origin
     stated = (state_parameters(request, partition), own_version(), request, points.most_rows)
     release = Release(origin.table if origin else table, partition, *stated)
@@ -433,11 +470,9 @@ def cut_release(table: Table, request: Request) -> Release:
 
 def build_request_points(table: Table, request: Request) -> Points:
     """The points of a table as a request wants them cut."""
-    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
+    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True)
     histories = request.goal.protect_history
-    return build_points_to_cut(
-        table, request.labels, by_level=request.cut.by_level, point_limit=point_limit, histories=histories
-    )
+    return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
 
 
 def check_request(request: Request, table: Table) -> int | None:

@@ -23,6 +23,7 @@ PROTECTIONS = ("full", "ends", "none")
 L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
+LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
 ROUNDING = 1e-9  # figures that differ by less are equal
 
@@ -68,6 +69,13 @@ def list_cuts() -> str:
     """Every cut with its purpose, as a sentence lists them."""
     *first, last = (f"{name} ({rules.purpose})" for name, rules in CUTS.items())
     return f"{', '.join(first)} or {last}"
+
+
+YES_OR_NO: dict[str, Any] = {  # of every field that is a switch
+    "example": "true",
+    "accepts": lambda value: isinstance(value, bool),
+    "reason": "write true or false.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,22 @@ class Field:
         raise BadOption(self.option, self.reason or listed) from None
 
 
-class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+class PartType(msgspec.StructMeta):
+    """The type of all parts, which refuses fields that a part does not have."""
+
+    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a class is what it makes
+        """Make a part."""
+        for name in fields:
+            if name not in cls.__struct_fields__:
+                cls.refuse_unknown(name)
+        return super().__call__(*values, **fields)
+
+    def refuse_unknown(cls, name: str) -> None:  # noqa: N805
+        """Refuse a field that is none of this part."""
+        check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
+
+
+class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """A part of a request, a section of its file; values are checked when it is made."""
 
     def __post_init__(self) -> None:
@@ -179,9 +202,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -189,9 +210,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Read a CSV file whose columns share a name: the second age becomes age_2.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -226,9 +245,7 @@ class Columns(Part, frozen=True):
         bool,
         Field(
             "Every row is another person, even where an identifier repeats.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             drops=("person",),
         ),
     ] = False
@@ -354,9 +371,7 @@ class Goal(Part, frozen=True):
         Field(
             "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
             "random person_number links them in the release.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             public=True,
         ),
     ] = False
@@ -453,6 +468,16 @@ class Cut(Part, frozen=True):
             percent=True,
         ),
     ] = 0.0
+    weights: Annotated[
+        dict[str, float] | None,
+        Field(
+            "How much columns count in the loss, 1 where nothing is said: --weights age=3 keeps age more precise.",
+            "age=3",
+            accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
+            reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            public=True,
+        ),
+    ] = None
     effort: Annotated[
         str | float | None,
         Field(
@@ -656,7 +681,7 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
 
 
 def set_fields(part: Part, **values: Any) -> None:
-    """Put values of a new part into their usual form."""
+    """Overwrite fields of a part while it is made; afterwards it is frozen."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)
 
@@ -685,3 +710,6 @@ def check_grid(grid: Any) -> str | float:
     if not 0 < step < inf:
         raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
+
+
+NO_CHOICE = AxisChoice()  # for a column of which nothing is said

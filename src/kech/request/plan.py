@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import tomli_w
 
-from kech.errors import BadOption, BadPlan, NoSuchFile, UsageError
+from kech.errors import BadOption, BadPlan, NoSuchFile, UsageError, check_path
 from kech.errors.wording import in_python
 from kech.request.parts import check_known
 from kech.request.request import FIELDS, PARTS, Request
@@ -33,6 +33,7 @@ OLD_KINDS = {
 
 def read_request(path: str | PathLike[str]) -> Request:
     """Read a plan file; paths in it count from its own folder."""
+    check_path(path)
     file = Path(path)
     if not file.is_file():
         raise NoSuchFile(path)

@@ -12,6 +12,7 @@ from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
+    NO_CHOICE,
     ROLES,
     AxisChoice,
     Columns,
@@ -81,6 +82,14 @@ class Request(Part, frozen=True):
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
 
+    @classmethod
+    def refuse_unknown(cls, name: str) -> None:
+        """Refuse a keyword that is no section; a field is written in its section."""
+        if field := FIELDS.get(name):
+            advice = f"kech.Request({field.part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
+            raise BadOption(name, f"it is a field of the section {field.part}. Write {advice}.")
+        check_known(name, ("axes", *PARTS), "a request has no such section.")
+
     @property
     def is_homological(self) -> bool:
         """Whether the regime cut is by homology."""
@@ -114,7 +123,7 @@ class Request(Part, frozen=True):
     def public_parameters(self) -> dict[str, Any]:
         """What a certificate states: the fields that decide labels, where they say something."""
         parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(AxisChoice())[1]
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(NO_CHOICE)[1]
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
@@ -165,14 +174,14 @@ def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        axis = msgspec.structs.replace(before or AxisChoice(), kind=choice, order=())
+        axis = msgspec.structs.replace(before or NO_CHOICE, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(before or AxisChoice(), kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or NO_CHOICE, kind="ordered", order=choice)
     if (axis.kind == "ordered") != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

@@ -11,7 +11,7 @@ import stat
 from os import PathLike
 from pathlib import Path
 
-from kech.errors import BadKey, BadTarget
+from kech.errors import BadKey, BadTarget, check_path
 from kech.system import machine
 from kech.system.files import clear_refusals, hold_lock, state_folder, write_text
 
@@ -86,6 +86,7 @@ def draw_secret() -> OwnerSecret:
 
 def write_key_file(path: str | PathLike[str]) -> Path:
     """Make a key file with a new secret, for a team to share; what is there is never overwritten."""
+    check_path(path)
     place = Path(path)
     with clear_refusals(place):
         try:

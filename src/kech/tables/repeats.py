@@ -122,8 +122,10 @@ def find_shared(table: Table) -> Iterator[Repeat]:
 
 
 def look_at(table: Table, column: str) -> Iterator[Repeat]:
-    """One column, if it repeats and seems to name people."""
+    """One column, if it repeats and seems to name people; a series refuses a row key that repeats."""
     declared, has_person_name = column in table.identifiers, names_people(column)
+    if table.row_key == (column,) and not declared:
+        return
     if table.engine.layout.columns[table.index(column)].kind == "other" and not declared:
         return
     if not (declared or has_person_name or may_be_numbers(table, column)):

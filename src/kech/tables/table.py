@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import ROLES, Reading
+from kech.request.parts import NO_CHOICE, ROLES, Reading
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -111,7 +111,7 @@ class Table:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self.facts(self.loaded[0]).rows
+        return self.facts((*self.quasi_identifiers, *self.loaded)[0]).rows
 
     @property
     def allowed_bytes(self) -> int:
@@ -161,7 +161,7 @@ class Table:
 
     def choice(self, column: str) -> AxisChoice:
         """How the user wants a column to be generalized."""
-        return self.request.axes.get(column, AxisChoice())
+        return self.request.axes.get(column, NO_CHOICE)
 
     def resolve_request(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
@@ -183,7 +183,7 @@ class Table:
 
     def facts(self, column: str) -> ColumnFacts:
         """What the engine knows about a column; columns with the roles that always matter are looked up together."""
-        beside = (*self.quasi_identifiers, *self.sensitive)
+        beside = (*self.quasi_identifiers, *self.sensitive, *self.keep)
         return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
 
     def head(self, rows: int = 10) -> list[list[str | None]]:
@@ -254,7 +254,7 @@ class Table:
         return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
-        """The file was let go, and the engine is locked: another looks at it once more."""
+        """The fingerprint of a DuckDB file, by a backend of its own: that of the engine no longer reaches the file."""
         backend = DuckDB(memory=self.limit, threads=self.threads)
         try:
             backend.attach(address)

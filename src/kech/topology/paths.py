@@ -8,7 +8,7 @@ In: a lattice and a path.  Out: its nodes, each inside the lattice.
     minimal   for each k that minimal node which loses least, from k = 1 up to the largest k any node reaches
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from math import prod
 from typing import Any, Protocol
@@ -57,6 +57,11 @@ class Lattice(Protocol):
 
 def resolve_path(lattice: Lattice, path: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
     """The nodes of a path, whichever way it is given."""
+    if not isinstance(path, Iterable):
+        names = ", ".join(NAMED)
+        raise BadOption(
+            "--path", f"its type is {type(path).__name__}. Give nodes such as [(0, 0), (0, 1)], or {names}."
+        )
     chosen = parse_path(path) if isinstance(path, str) else [tuple(node) for node in path]
     nodes = NAMED[chosen](lattice) if isinstance(chosen, str) else chosen
     check_length(len(nodes))
@@ -90,7 +95,7 @@ def parse_node(number: int, word: str) -> Node:
 def check_length(steps: int) -> None:
     """A path has a node, and no more than can be drawn or told."""
     if not steps:
-        raise BadOption("--path", f"is empty. Name a node or more, as in '0,0 0,1 1,0', or {', '.join(NAMED)}.")
+        raise BadOption("--path", f"it is empty. Name a node or more, as in '0,0 0,1 1,0', or {', '.join(NAMED)}.")
     if steps > MOST_STEPS:
         reason = f"{steps:,} steps are too many, {MOST_STEPS:,} are allowed. Name fewer nodes, or diagonal or minimal."
         raise BadOption("--path", reason)

@@ -202,6 +202,31 @@ class Profile:
         advice = {"k": k, "column": column, "eps_half": half, "eps_half_without": rests[column].half}
         return advice | {"last_rows": last, "eps_all": every, "eps_but_last": but_last}
 
+    def last_rows(self, k: int) -> list[int]:
+        """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""
+        but_last = self.eps_for(k, [1 - LAST_SHARE])[0]
+        last = self.units.codes[self.reaches.order[self.reaches.at(k) > but_last]]
+        origin = self.units.origin
+        if origin is None or not len(last):
+            return []
+        codes = origin.table.engine.code_rows(self.units.mappings[: len(self.units.axes)])
+        names = distinct_rows(np.ascontiguousarray(np.concatenate([last, codes]).astype(np.int64)))[1]
+        return (np.flatnonzero(np.isin(names[len(last) :], names[: len(last)])) + 1).tolist()
+
+    def without_one(self, k: int) -> dict[str, Any]:
+        """Between which eps all rows can hide if any one person is left out; no eps where k people are all there are.
+
+        Without a person nobody's k nearest come nearer, and the k + 1 nearest of before hold k of the others.
+        """
+        self.check(k)
+        holders = self.people or self.rows
+        worst = np.sort(np.repeat(holders.worst(self.reaches.at(k)), np.minimum(holders.weights, 2)))
+        figures: dict[str, Any] = {"k": k, "eps_all": float(worst[-1])}
+        if k == self.units.people:
+            return figures | {"eps_all_at_least": None, "eps_all_at_most": None}
+        farther = reach_points(self.units, self.filtration.metric, k + 1, threads=self.threads).at(k + 1)
+        return figures | {"eps_all_at_least": float(worst[-2]), "eps_all_at_most": float(farther.max())}
+
     def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
         """The k that are listed: those named, or round ones."""
         chosen = [k for k in ROUND_KS if k <= self.largest_k] or [self.largest_k] if ks is None else ks

@@ -55,9 +55,9 @@ def run_attacks(
     `attacks` are some of edge, order, downcode, homogeneity, refine, compose, replay, one-row, all-rows and constant;
     otherwise all but replay, which is slow, compose only if there is a second release of the same table, with its
     certificate beside it, and the last three only if the original was read with its person columns.  A second release
-    of a table that changed is given with its own original, and the `key` names the columns that tell a row again.  The
-    seed decides what chance decides: the controls, and which classes are attacked where there are many.  The `request`
-    says what replay cannot read in the certificate: the effort and the seed of the search.
+    of a table that changed is given with its own original, and a row is recognised by the columns of `key`.  The seed
+    decides what is random: the controls, and which classes are attacked where there are many.  The `request` says
+    what replay cannot read in the certificate: the effort and the seed of the search.
     """
     check_is_table(original, "original")
     left_out = {"replay", *(() if second else ("compose",)), *(() if original.person else OF_PEOPLE)}
@@ -71,12 +71,10 @@ def run_attacks(
     if "compose" in selected and second is None:
         raise BadOption("compose", "it attacks two releases of one table together. Name the other: --second OTHER.csv.")
     if second is not None and "compose" not in selected:
-        raise BadOption(
-            "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
-        )
+        raise BadOption("--second", "only the compose attack takes another release. Omit it, or choose compose.")
     other = read_second_release(second, (key,) if isinstance(key, str) else tuple(key))
     if request and "replay" not in selected:
-        raise BadOption("request", "only the replay attack makes a release again.")
+        raise BadOption("request", "only the replay attack makes a release again. Omit it, or choose replay.")
     target = replace(choose_target(path, original, certificate, other, seed), request=request or Request())
     return [attack for name in selected for attack in ATTACKS[name](target)]
 
@@ -85,7 +83,7 @@ def read_second_release(second: AnyPath | tuple[AnyPath, Table] | None, key: tup
     """The other release; one of a table that changed needs a key, and no other does."""
     changed = isinstance(second, tuple)
     if changed != bool(key):
-        reason = "it tells rows of another version again, so it goes with the original of the second release."
+        reason = "it recognises rows in another version, so it goes with the original of the second release."
         raise BadOption("--key", f"{reason} Give both, or neither.")
     if second is None:
         return None

@@ -54,14 +54,14 @@ def attack_replay(target: Target) -> list[Attack]:
     """
     check_size(target)
     if target.linkage.release.document["parameters"].get("protect_history"):
-        raise BadOption("replay", "it makes releases again row by row, and cannot make one by --protect-history again.")
+        raise BadOption("replay", "it cannot make a release with --protect-history again. Choose other attacks.")
     owner, own = target.linkage.table.secret, draw_own(target.seed)
     if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
     rows = [row for row, classes in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(classes)]
     trials = [[try_row(target, secret, row) for row in rows] for secret in (owner, own)]
-    guesses = expect_guesses(trials[0])
+    guesses = guesses_at_random(trials[0])
     return [
         count("rows found with the owner's secret", trials[0], guesses),
         count("rows found without it", trials[1], guesses),
@@ -164,8 +164,8 @@ def rows_of(target: Target) -> list[Row]:
 # -- counting ------------------------------------------------------------------------------------------------
 
 
-def expect_guesses(trials: Sequence[Trial]) -> int:
-    """How many rows one tried candidate at random finds on average, as a whole number."""
+def guesses_at_random(trials: Sequence[Trial]) -> int:
+    """How many rows are found on average by picking one of the tried candidates of each row at random; rounded."""
     return round(sum(1 / trial.tried for trial in trials))
 
 

@@ -62,7 +62,7 @@ class Target:
 
     @cached_property
     def candidates_of(self) -> Callable[[int], Ints]:
-        """Of a class, attacked or not: the rows of the original that it could hold."""
+        """A function: for the number of a class, the rows of the original that it could hold; each computed once."""
         return cache(self.linkage.candidates)
 
     @cached_property
@@ -82,7 +82,7 @@ def choose_target(
     release = read_published(path, certificate=certificate, with_cells=True)
     own, other = link_second(original, second)
     if seed < 0:
-        raise BadOption("--seed", "give 0 or a larger whole number.")
+        raise BadOption("--seed", "write a whole number, 0 or more.")
     check_loaded(original, release.cells)
     linkage = link(release, original)
     classes = len(release.labels)

@@ -37,19 +37,20 @@ class Pieces:
     rows: Ints
 
     @property
-    def steps(self) -> Floats:
-        """Values of each piece that has a unit."""
-        return np.where(self.unit > 0, np.round((self.high - self.low) / np.where(self.unit > 0, self.unit, 1)) + 1, 1)
+    def value_counts(self) -> Floats:
+        """How many values each piece holds, low, low + unit, ..., high; 1 where it has no unit."""
+        has_unit = self.unit > 0
+        return np.where(has_unit, np.round((self.high - self.low) / np.where(has_unit, self.unit, 1)) + 1, 1)
 
     def shares_below(self, places: Floats, *, strict: bool) -> Floats:
         """Of each piece (rows) what lies below, or at and below, each place (columns)."""
-        low, high, unit, steps = (part[:, None] for part in (self.low, self.high, self.unit, self.steps))
+        low, high, unit, values = (part[:, None] for part in (self.low, self.high, self.unit, self.value_counts))
         with np.errstate(divide="ignore", invalid="ignore"):
             along = (places - low) / (high - low)
-            passed = (places - low) / unit
-        passed = np.ceil(passed - FUZZ) if strict else np.floor(passed + FUZZ) + 1
-        at = places > low if strict else places >= low
-        share = np.where(high > low, np.where(unit > 0, passed / steps, along), at)
+            units_passed = (places - low) / unit
+        values_passed = np.ceil(units_passed - FUZZ) if strict else np.floor(units_passed + FUZZ) + 1
+        whole = places > low if strict else places >= low
+        share = np.where(high > low, np.where(unit > 0, values_passed / values, along), whole)
         return np.asarray(np.clip(share, 0, 1))
 
     def below(self, places: Floats, *, strict: bool = False) -> Floats:

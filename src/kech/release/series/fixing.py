@@ -71,6 +71,7 @@ def mark_hierarchy(table: Table, column: str) -> list[str]:
 
 def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Refuse a request that differs from the first one; a hierarchy may grow."""
+    fixed = add_defaults(fixed)
     changed = [name for name in fixed if name != "hierarchies" and fixed[name] != now.get(name)]
     options = [FIELDS[name].option if name in FIELDS else f"the {name} of the file" for name in changed]
     options += compare_hierarchies(fixed["hierarchies"], now["hierarchies"])
@@ -115,5 +116,11 @@ def check_series(request: Request) -> None:
 
 def restore_request(fixed: Mapping[str, Any]) -> Request:
     """The request of the first release, without its hierarchies, which the folder does not hold."""
-    fields = {name: fixed[name] for name in STAY if fixed[name] not in (None, [])}
+    fields = {name: value for name in STAY if (value := add_defaults(fixed)[name]) not in (None, [])}
     return Request().override(**fields, axes=dict(fixed["axes"]))
+
+
+def add_defaults(fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """What the first release fixed; a field that kech did not have then stands at its default."""
+    defaults = {name: Request().value(name) for name in STAY}
+    return {**msgspec.json.decode(msgspec.json.encode(defaults)), **fixed}

@@ -22,7 +22,9 @@ from kech.system.secret import OwnerSecret
 Hashes: TypeAlias = NDArray[np.uint8]  # rows x 16
 
 SIZE = 16  # bytes
+WHOLE = np.dtype(f"V{SIZE}")  # a hash as one value
 MISSING = "n"
+AT_ONCE = 1 << 14  # rows that are hashed together: their cells fit in a cache
 SAMPLE = 1_000  # cells that tell whether a column repeats
 WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)\.0+")
 MIDNIGHT = re.compile(r"(.*[0-9]{2}-[0-9]{2})[ T]00:00:00(?:\.0+)?(?:[+]00)?")
@@ -65,10 +67,12 @@ class RowHasher:
 
     def hash_rows(self, purpose: str, columns: Sequence[Any], names: Sequence[str], fold: Fold = CELLS) -> Hashes:
         """One hash for the cells of each row; other purposes give hashes that have nothing to do with it."""
-        cells = [self._hash_cells(column, name, fold) for column, name in zip(columns, names, strict=True)]
-        if not cells:
-            return np.zeros((0, SIZE), np.uint8)
-        return self._hash(purpose, np.hstack(cells) if len(cells) > 1 else cells[0])
+        listed = [self._list_cells(column, name, fold) for column, name in zip(columns, names, strict=True)]
+        digests = [np.empty((0, SIZE), np.uint8)]
+        for start in range(0, len(columns[0]) if columns else 0, AT_ONCE):
+            cells = [hashes[numbers[start : start + AT_ONCE]] for hashes, numbers in listed]
+            digests.append(self._hash(purpose, np.stack(cells, axis=1).view(np.uint8)))
+        return np.concatenate(digests)
 
     def number(self, hashes: Hashes, occurrences: NDArray[np.int64]) -> Hashes:
         """Hashes told apart by the number of the occurrence, from 0 on."""
@@ -79,15 +83,18 @@ class RowHasher:
         """One hash of two."""
         return self._hash("pair", np.hstack([first, second]))
 
-    def _hash_cells(self, column: Any, name: str, fold: Fold) -> Hashes:
+    def _list_cells(self, column: Any, name: str, fold: Fold) -> tuple[NDArray[np.void], NDArray[Any]]:
+        """Hashes of cells, and the number of the one of each row; texts of a dictionary are hashed once."""
         key = blake2b(name.encode(), key=self._key, digest_size=32, person=b"cell").digest()
-        texts = column.cast(pa.string())
-        texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
-        if rarely_repeats(texts):
-            return hash_array(key, mark_texts(fold.fold_texts(texts)))
-        coded = texts.dictionary_encode()
-        listed = hash_array(key, pa.concat_arrays([mark_texts(fold.fold_texts(coded.dictionary)), pa.array([MISSING])]))
-        return np.asarray(listed[coded.indices.fill_null(len(listed) - 1).to_numpy(zero_copy_only=False)])
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if not pa.types.is_dictionary(column.type):
+            column = column.cast(pa.string())
+            if rarely_repeats(column):
+                return as_whole(hash_array(key, mark_texts(fold.fold_texts(column)))), np.arange(len(column))
+            column = column.dictionary_encode()
+        texts = mark_texts(fold.fold_texts(column.dictionary.cast(pa.string())))
+        listed = as_whole(hash_array(key, pa.concat_arrays([texts, pa.array([MISSING])])))
+        return listed, column.indices.fill_null(len(listed) - 1).to_numpy(zero_copy_only=False)
 
     def _hash(self, purpose: str, rows: Hashes) -> Hashes:
         key = blake2b(key=self._key, digest_size=32, person=purpose.encode()).digest()
@@ -113,6 +120,11 @@ def hash_array(key: bytes, texts: Any) -> Hashes:
     return hash_texts(key, SIZE, bounds, np.frombuffer(letters, np.uint8)).reshape(-1, SIZE)
 
 
+def as_whole(hashes: Hashes) -> NDArray[np.void]:
+    """Hashes as single values, which numpy picks and copies faster than rows of bytes."""
+    return hashes.view(WHOLE)[:, 0]
+
+
 def as_arrow(hashes: Hashes) -> Any:
     """Hashes as an Arrow array, in which they can be looked up."""
     contiguous = np.ascontiguousarray(hashes)
@@ -131,7 +143,7 @@ def find_places(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
     halves = (pa.array(first_half(hashes)) for hashes in (sought, known))
     place = look_up(*halves)
     is_found = place >= 0
-    if differ(sought[is_found], known[place[is_found]]).any():  # two hashes begin alike
+    if (second_half(sought)[is_found] != second_half(known)[place[is_found]]).any():  # two hashes begin alike
         return look_up(as_arrow(sought), as_arrow(known))
     return place
 
@@ -145,6 +157,11 @@ def look_up(values: Any, known: Any) -> NDArray[np.int64]:
 def first_half(hashes: Hashes) -> NDArray[np.uint64]:
     """The first 8 bytes of each hash, as a number."""
     return np.ascontiguousarray(hashes).view(np.uint64)[:, 0].copy()
+
+
+def second_half(hashes: Hashes) -> NDArray[np.uint64]:
+    """The last 8 bytes of each hash, as a number."""
+    return np.ascontiguousarray(hashes).view(np.uint64)[:, 1]
 
 
 def have_repeats(hashes: Hashes) -> bool:

@@ -4,19 +4,19 @@ In: the axes of the last certificate, and those of the new cohorts.  Out: axes t
 Widths are shares of the widest axis that any version had: the hull of domains, the largest count of leaves or values.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kech.certificate.labels import TWO_COLUMNS, is_line, read_place
+from kech.certificate.labels import read_place
 from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
-NOTHING = (None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31")  # cells that tell nothing about an axis
+NOTHING = frozenset((None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31"))  # cells that tell nothing about an axis
 
 
-def is_informative(labels: Sequence[Sequence[str | None]]) -> bool:
-    """Whether some label of an axis, in one column or two, says where a row lies."""
-    return any(cell not in NOTHING for label in labels for cell in label)
+def is_informative(columns: Iterable[Any]) -> bool:
+    """Whether some label of an axis, in one Arrow column or two, says where a row lies."""
+    return any(not NOTHING.issuperset(column.unique().to_pylist()) for column in columns)
 
 
 def join_axes(
@@ -95,9 +95,3 @@ def find_kinds(axes: Sequence[Axis], used: Sequence[bool]) -> dict[str, str]:
         for axis, is_used in zip(axes, used, strict=True)
         if is_used and axis["axis"] != "ordered"
     }
-
-
-def label_cells(axis: Axis, labels: Mapping[str, Sequence[str | None]]) -> list[tuple[str | None, ...]]:
-    """The labels of an axis, of every class: one cell, or two where ends have columns of their own."""
-    names = axis["columns"] if is_line(axis) and axis.get("form") in TWO_COLUMNS else [axis["column"]]
-    return list(zip(*(labels[name] for name in names), strict=True))

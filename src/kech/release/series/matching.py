@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -33,15 +34,17 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Match:
-    """The rows of a table, each with its hashes and its place in the history (-1: none)."""
+    """The rows of a table: those that are as they were, by their places in the history, and all others with hashes."""
 
-    number: Ints  # of each row in its engine
-    base: Hashes  # of the key, or of the whole row
+    history: History
+    same: Ints  # places of rows that are as they were
+    place: Ints  # of each other row; -1: none
+    number: Ints  # of each other row in its engine
+    base: Hashes  # of its key, or of the whole row
     key: Hashes  # the same, with equal rows told apart
+    whole: Hashes  # of key, cells and person together
     cells: Hashes
     person: Hashes
-    place: Ints
-    history: History
 
     @property
     def new(self) -> Ints:
@@ -50,14 +53,15 @@ class Match:
 
     @cached_property
     def present(self) -> Bools:
-        """Of each row of the history: whether the table has it still."""
+        """For each row of the history whether the table has it still."""
         is_present = np.zeros(len(self.history.rows.cohort), bool)
+        is_present[self.same] = True
         is_present[self.place[self.place >= 0]] = True
         return is_present
 
     @cached_property
     def corrected(self) -> Bools:
-        """Of each row of the history: whether the table has it with other cells, or as another person's."""
+        """For each row of the history whether the table has it with other cells, or as another person's."""
         known = np.flatnonzero(self.place >= 0)
         is_corrected = np.zeros(len(self.history.rows.cohort), bool)
         place = self.place[known]
@@ -73,29 +77,45 @@ class Match:
         people[self.place[known]] = self.person[known]
         return people
 
+    def people_now(self) -> Hashes:
+        """Of each row of the table: its person."""
+        return np.concatenate([self.history.rows.person[self.same], self.person])
+
 
 def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
-    """Look up every row of a table."""
-    whole = sorted({*table.quasi_identifiers, *table.sensitive, *table.keep, *table.person})
-    cells = [name for name in whole if name not in table.person]
-    names = sorted({*whole, *table.row_key})
+    """Look up every row of a table: by one hash of the whole row, and what that does not find by its key."""
+    published = {*table.quasi_identifiers, *table.sensitive, *table.keep}
+    names = sorted({*published, *table.person, *table.row_key})
     rows = table.engine.read_texts([table.index(name) for name in names])
     texts = dict(zip(names, rows.columns[1:], strict=True))
-    base = hash_keys(table, hasher, texts)
-    if table.row_key:
-        check_repeats(table.row_key, base)
-        key = base
-    else:
-        key = hasher.number(base, count_before(base))
-    return Match(
-        np.asarray(rows["r"].to_numpy(), np.int64),
-        base,
-        key,
-        hasher.hash_rows("cells", pick(texts, cells), cells),
-        hash_people(table, hasher, texts),
-        find_places(key, history.rows.key),
+    whole = hash_whole(table, hasher, texts)
+    place = find_places(whole, history.rows.whole)
+    others = np.flatnonzero(place < 0)
+    some = {name: column.take(pa.array(others)) for name, column in texts.items()}
+    base = hash_keys(table, hasher, some)
+    key = base if table.row_key else whole[others]
+    match = Match(
         history,
+        same=place[place >= 0],
+        place=find_places(key, history.rows.key),
+        number=np.asarray(rows["r"].to_numpy(), np.int64)[others],
+        base=base,
+        key=key,
+        whole=whole[others],
+        cells=hasher.hash_rows("cells", pick(some, cells := sorted(published - {*table.person})), cells),
+        person=hash_people(table, hasher, some),
     )
+    if table.row_key and may_repeat(match):
+        check_repeats(table.row_key, hash_keys(table, hasher, texts))
+    return match
+
+
+def hash_whole(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
+    """Of each row: all that is read of it; without a key, equal rows are told apart by their number."""
+    if table.row_key:
+        return hasher.hash_rows("whole", list(texts.values()), list(texts))
+    base = hash_keys(table, hasher, texts)
+    return hasher.number(base, count_before(base))
 
 
 def key_columns(table: Table) -> tuple[str, ...]:
@@ -125,15 +145,20 @@ def pick(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
 
 def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
     """Every row has a key."""
-    missing = sum(pc.equal(pc.utf8_trim_whitespace(column.fill_null("")), "").to_numpy() for column in columns)
+    texts = [column.cast(pa.string()).fill_null("") for column in columns]
+    missing = sum(pc.equal(pc.utf8_trim_whitespace(column), "").to_numpy(zero_copy_only=False) for column in texts)
     if rows := int(np.count_nonzero(missing)):
         raise BadRowKey(names, rows, "is missing")
 
 
+def may_repeat(match: Match) -> bool:
+    """Whether two rows may have one key: no means no."""
+    places = np.concatenate([match.same, match.place[match.place >= 0]])
+    return have_repeats(match.key) or len(places) > int(match.present.sum())
+
+
 def check_repeats(names: Sequence[str], keys: Hashes) -> None:
     """No two rows have one key."""
-    if not have_repeats(keys):
-        return
     times = np.bincount(number_alike(keys))
     if rows := int(times[times > 1].sum()):
         raise BadRowKey(names, rows, "repeats")

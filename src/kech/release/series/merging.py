@@ -26,26 +26,26 @@ COPIES = 6  # of a file, in memory: its text, its cells, both files together, a 
 
 
 class KeyTally:
-    """Hears the keys of rows while they pass by, in the order in which they are written."""
+    """Keeps the hash of the key of each row, in the order in which rows are written."""
 
     def __init__(self, columns: Sequence[str], hasher: RowHasher) -> None:
         self.columns = list(columns)
         self._hasher = hasher
         self._found: list[Hashes] = []
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without these columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the key columns, the last ones of the stream, and hash them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._hear(stream, schema))
+        return pa.RecordBatchReader.from_batches(schema, self._hash(stream, schema))
 
-    def _hear(self, stream: Any, schema: Any) -> Iterator[Any]:
+    def _hash(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
             self._found.append(self._hasher.hash_rows("key", batch.columns[len(schema) :], self.columns))
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
 
     @property
     def keys(self) -> Hashes:
-        """Of all rows."""
+        """The hashes of the keys of all rows, in the order in which they were written."""
         return np.concatenate([np.empty((0, 16), np.uint8), *self._found])
 
 
@@ -77,8 +77,8 @@ def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:
     return hasher.hash_rows("other", [rows[name] for name in names], names)
 
 
-def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | None, ...]], Ints]:
-    """Each combination of labels once, and which of them every row has."""
+def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
+    """Each combination of labels once, as a table, and which of them every row has."""
     group = np.zeros(rows.num_rows, np.int64)
     texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
     for column in texts:
@@ -88,7 +88,7 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | No
         group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
-    return list(zip(*(column.take(pa.array(first)).to_pylist() for column in texts), strict=True)), group
+    return pa.table([column.take(pa.array(first)) for column in texts], list(labels)), group
 
 
 def find_cohorts(
@@ -98,9 +98,7 @@ def find_cohorts(
 
     Where cohorts share a label, the other cells tell whose a row is; where these are equal too, it does not matter.
     """
-    texts = {name: [cohorts.labels[c][i] for c in cohort_rows.cohort] for i, name in enumerate(labels)}
-    label_table = pa.table({name: pa.array(cells, pa.string()) for name, cells in texts.items()})
-    known = identify(label_table, labels, cohort_rows.other, hasher)
+    known = identify(cohorts.labels.take(pa.array(cohort_rows.cohort)), labels, cohort_rows.other, hasher)
     here = identify(rows, labels, hash_others(rows, labels, hasher), hasher)
     return np.asarray(find_places(here, known) >= 0)
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
-from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
+from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, time_now
-from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.release import check_original, pick_ledger
 from kech.release.series.doubts import check_changes
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
@@ -28,7 +28,7 @@ from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
-from kech.release.series.update import Arrivals, Update, certify, count_version, kinds_of, tables_of, write_version
+from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
@@ -98,7 +98,8 @@ class Series:
         book = self.book
         history = self.store.read_history(book)
         alive = np.stack([history.alive(version.number) for version in book.versions])
-        each = zip(history.cohorts.labels, history.cohorts.size.tolist(), alive.T, strict=True)
+        labels = zip(*history.cohorts.labels.to_pydict().values(), strict=True)
+        each = zip(labels, history.cohorts.size.tolist(), alive.T, strict=True)
         return [Life(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
 
     def to_json(self) -> dict[str, Any]:
@@ -192,6 +193,7 @@ class Places:
 
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
+    check_path(folder, "folder")
     place = Path(folder)
     if place.exists() and not place.is_dir():
         raise BadSeries(place, "it is a file. Name a folder.")
@@ -265,7 +267,7 @@ def record(
     version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
     return msgspec.structs.replace(
         begun,
-        kinds=kinds_of(update, begun),
+        kinds=fix_kinds(update, begun),
         labels=update.label_columns(),
         versions=[*begun.versions, version],
         judged=[*begun.judged, *(admission.judged if not counts["waiting"] else ())],
@@ -297,7 +299,7 @@ def prepare(store: Store, book: Book | None, table: Table, request: Request, id:
 
 
 def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
-    """Of each row of the history: whether the last version has it."""
+    """For each row of the history whether the last version has it."""
     return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
 
 
@@ -308,7 +310,7 @@ def past_needed(book: Book | None, history: History) -> list[Version]:
 
 
 def no_history() -> History:
-    """Of a series that begins."""
+    """The history of a series that begins: nothing."""
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
@@ -464,10 +466,10 @@ def summarize(
         "coarse": claims["parameters"].get("coarse"),
         "dropped": list(table.dropped),
         "ledger": admission.to_json(),
-        "identifying": [name for name in as_they_are if points_at_rows(table, name)],
-        "identifying_together": find_joint_pointers(table, as_they_are),
+        "identifying": [name for name in as_they_are if is_identifying(table, name)],
+        "identifying_together": find_identifying_together(table, as_they_are),
         "rare_texts": [
-            axis["column"] for axis in axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+            axis["column"] for axis in axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
         ],
         "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],

@@ -24,11 +24,12 @@ from kech.release.series.hashes import SIZE, Hashes, as_arrow, as_hashes
 from kech.system import machine
 from kech.system.files import DRAFTS, clear_leftovers, clear_refusals, draft_file, hold_lock, put_in_place, write_text
 
-FORMAT = 1
+FORMAT = 2
+LABEL = "label "  # with which names of columns of labels begin
 BOOK, LOCK = "series.json", "series.lock"
 PARTS = ("rows", "cohorts", "moves")  # of each version, as Arrow files
 OWN = re.compile(r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|certificate)\.\w+")
-HASHES = ("key", "cells", "other", "person")
+HASHES = ("key", "whole", "cells", "other", "person")
 
 Ints = NDArray[np.int64]
 
@@ -71,6 +72,7 @@ class Rows:
     """Rows that were published, in the order they came: hashes, and the cohort of each."""
 
     key: Hashes
+    whole: Hashes  # of key, cells and person together, by which a row is known that is as it was
     cells: Hashes  # of the original, by which corrections are seen
     other: Hashes  # of the published cells beside the labels
     person: Hashes
@@ -78,14 +80,14 @@ class Rows:
 
     def take(self, which: NDArray[Any]) -> "Rows":
         """Some of the rows."""
-        return Rows(self.key[which], self.cells[which], self.other[which], self.person[which], self.cohort[which])
+        return Rows(**{name: getattr(self, name)[which] for name in (*HASHES, "cohort")})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cohorts:
     """Cohorts in the order they came: labels, rows, people (0 where rows are people), the version each was born in."""
 
-    labels: tuple[tuple[str | None, ...], ...]
+    labels: Any  # an Arrow table
     size: Ints
     people: Ints
     born: Ints
@@ -188,7 +190,10 @@ class Store:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
         if book.series != FORMAT:
-            raise BadSeries(self.folder, "its version is not known to this kech.")
+            reason = (
+                "another version of kech began it. Go on with that version, or begin a new series in another folder."
+            )
+            raise BadSeries(self.folder, reason)
         return book
 
     def write(self, book: Book) -> None:
@@ -272,33 +277,36 @@ def rows_table(rows: Rows) -> Any:
     return pa.table({name: as_arrow(getattr(rows, name)) for name in HASHES} | {"cohort": rows.cohort})
 
 
-def cohorts_table(labels: Sequence[Sequence[str | None]], names: Sequence[str], size: Ints, people: Ints) -> Any:
+def cohorts_table(labels: Any, size: Ints, people: Ints) -> Any:
     """Cohorts as they are kept; `labels` are those of each cohort."""
-    columns = {name: pa.array([label[i] for label in labels], pa.string()) for i, name in enumerate(names)}
-    return pa.table({"size": size, "people": people} | {f"label {name}": cells for name, cells in columns.items()})
+    columns = dict(zip(labels.column_names, labels.columns, strict=True))
+    return pa.table({"size": size, "people": people} | {LABEL + name: cells for name, cells in columns.items()})
+
+
+def no_labels(names: Sequence[str]) -> Any:
+    """Labels of no cohorts."""
+    return pa.schema([(LABEL + name, pa.string()) for name in names]).empty_table()
 
 
 def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numbers: Sequence[int]) -> History:
     """One history of the parts of all versions."""
     none = np.empty(0, np.int64)
-    key, cells, other, person = (
-        np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in parts["rows"])]) for name in HASHES
-    )
+    hashes = {
+        name: np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in parts["rows"])]) for name in HASHES
+    }
     cohort = np.concatenate([none, *(as_ints(part["cohort"]) for part in parts["rows"])])
     size, people = (
         np.concatenate([none, *(as_ints(part[x]) for part in parts["cohorts"])]) for x in ("size", "people")
     )
-    labels = tuple(
-        label
-        for part in parts["cohorts"]
-        for label in zip(*(part[f"label {name}"].to_pylist() for name in names), strict=True)
+    labels = pa.concat_tables(
+        [no_labels(names), *(part.select(LABEL + name for name in names) for part in parts["cohorts"])]
     )
     born = np.repeat(np.array(numbers, np.int64), [len(part) for part in parts["cohorts"]])
     moves = [
         Moves(number, as_ints(part["cohort"]), np.asarray(part["back"].to_numpy(), bool))
         for number, part in zip(numbers, parts["moves"], strict=True)
     ]
-    return History(Rows(key, cells, other, person, cohort), Cohorts(labels, size, people, born), moves)
+    return History(Rows(**hashes, cohort=cohort), Cohorts(labels.rename_columns(names), size, people, born), moves)
 
 
 def as_ints(column: Any) -> Ints:

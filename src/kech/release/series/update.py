@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
 from kech.certificate.cohorts import AT_CUT, PROMISE
+from kech.certificate.labels import published_columns
 from kech.errors import ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
 from kech.release.release import Release, own_version
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
-from kech.release.series.joining import find_kinds, is_informative, join_axes, join_values, label_cells
+from kech.release.series.joining import find_kinds, is_informative, join_axes, join_values
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
@@ -39,7 +40,7 @@ class Arrivals:
     """New cohorts, as they were written: rows with their hashes, labels and sizes of the cohorts."""
 
     rows: Rows
-    labels: tuple[tuple[str | None, ...], ...]
+    labels: Any  # an Arrow table
     size: Ints
     people: Ints
 
@@ -129,7 +130,7 @@ def write_version(
         return gather(update, read_cells(draft, format, update.table.allowed_bytes), tally.keys)
     labels = update.label_columns()
     rows = copy_old(update, previous, format)
-    arrivals = Arrivals(update.history.rows.take(NONE), (), NONE, NONE)
+    arrivals = Arrivals(update.history.rows.take(NONE), update.history.cohorts.labels.slice(0, 0), NONE, NONE)
     if update.release is not None:
         tally = write_pool(update, pool, target)
         claims = update.release.certify(pool, target.name, format, terms, None)
@@ -162,7 +163,7 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
 
 
 def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
-    """Write the new cohorts alone, and hear the key of every row."""
+    """Write the new cohorts alone, and hash the key of every row."""
     assert update.release is not None
     as_csv = FORMATS[target.suffix.lower()] == "csv"
     tally = KeyTally(key_columns(update.table), update.hasher)
@@ -176,17 +177,18 @@ def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
     place = find_rows(update, keys)
     match, size = update.match, np.bincount(cohort)
     rows = Rows(
-        match.key[place],
-        match.cells[place],
-        hash_others(written, update.label_columns(), update.hasher),
-        match.person[place],
-        cohort + len(update.history.cohorts.size),
+        key=match.key[place],
+        whole=match.whole[place],
+        cells=match.cells[place],
+        other=hash_others(written, update.label_columns(), update.hasher),
+        person=match.person[place],
+        cohort=cohort + len(update.history.cohorts.size),
     )
     people = count_people(cohort, rows.person) if update.table.person else np.zeros_like(size)
     k = update.request.goal.k or 2
     if (people if update.table.person else size).min() < k:
         raise ClaimBroken("the new cohorts", [f"k: some cohort has fewer than {k}"])
-    return Arrivals(rows, tuple(labels), size, people)
+    return Arrivals(rows, labels, size, people)
 
 
 def find_rows(update: Update, keys: Hashes) -> Ints:
@@ -216,7 +218,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
     parameters = {**claimed.get("parameters", {}), **(release.parameters if release else {}), **terms.to_json()}
     at_cut = {name: parameters.pop(name) for name in AT_CUT if name in parameters}
     counts = count_version(update, arrivals)
-    most_rows = int(np.bincount(number_alike(update.match.person)).max()) if table.person else 1
+    most_rows = int(np.bincount(number_alike(update.match.people_now())).max()) if table.person else 1
     waiting = shown_suppression(counts["waiting"], 0, parameters["k"], most_rows)["suppressed"]
     public = ("cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
     section = {"version": update.number, **{name: counts[name] for name in public}, "waiting": waiting}
@@ -252,14 +254,15 @@ def find_axes(update: Update) -> list[dict[str, Any]]:
 def used_now(release: Release) -> list[bool]:
     """Whether the new labels of each axis tell something."""
     cells = {name: labels for _, written in release.published_cells.values() for name, labels in written.items()}
-    return [is_informative(label_cells(axis, cells)) for axis in release.axes]
+    return [
+        is_informative(pa.array(cells[name], pa.string()) for name in published_columns(axis)) for axis in release.axes
+    ]
 
 
 def used_before(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Whether any label that was published before tells something, axis by axis."""
-    columns = list(zip(*update.history.cohorts.labels, strict=True))
-    cells = dict(zip(update.label_columns(), columns, strict=True))
-    return [is_informative(label_cells(axis, cells)) for axis in axes]
+    labels = update.history.cohorts.labels
+    return [is_informative(labels[name] for name in published_columns(axis)) for axis in axes]
 
 
 def find_values(update: Update) -> dict[str, dict[str, Any]]:
@@ -302,15 +305,15 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
 
 def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     """What the folder keeps of this version."""
-    names, moved = update.label_columns(), np.flatnonzero(update.leaving | update.returning)
+    moved = np.flatnonzero(update.leaving | update.returning)
     return {
         "rows": rows_table(arrivals.rows),
-        "cohorts": cohorts_table(arrivals.labels, names, arrivals.size, arrivals.people),
+        "cohorts": cohorts_table(arrivals.labels, arrivals.size, arrivals.people),
         "moves": pa.table({"cohort": moved, "back": update.returning[moved]}),
     }
 
 
-def kinds_of(update: Update, book: Book) -> dict[str, str]:
-    """How columns are read from now on: as they first told something."""
+def fix_kinds(update: Update, book: Book) -> dict[str, str]:
+    """The kind of each column for all later versions: that of the first version whose labels said something of it."""
     now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
     return now | book.kinds

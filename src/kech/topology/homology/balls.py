@@ -119,7 +119,7 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
 
 
 def triangulate(places: Floats) -> NDArray[np.int32]:
-    """Qhull; where it sees no room between points, neither will the check of its cells."""
+    """The cells of the Delaunay complex of some places, by Qhull; refused where places are too crowded for it."""
     try:
         from scipy.spatial import Delaunay, QhullError
     except ImportError:

@@ -18,7 +18,7 @@ from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level, build_levels
 from kech.errors import BadOption, NoSuchNode, TooFewRows
 from kech.points.partition import Partition
-from kech.points.people import stand_at
+from kech.points.people import count_at_codes
 from kech.points.points import Points, build_points
 from kech.request import check_k
 from kech.tables.frames import as_frame
@@ -267,7 +267,7 @@ class GeneralizationLattice:
         """Whether axes count as many rows of each value as the points have: else each k is measured by itself."""
         points = self.points
         row_counts = (
-            (axis.rows, stand_at(codes, points.person, points.weights, axis.size)[: axis.values])
+            (axis.rows, count_at_codes(codes, points.person, points.weights, axis.size)[: axis.values])
             for axis, codes in zip(points.axes, points.codes.T, strict=True)
             if isinstance(axis, RankAxis | TreeAxis) and axis.rows is not None
         )
@@ -301,9 +301,9 @@ def compute_lattice(table: Table, *, grid: str | float | None = None, memory: in
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
     check_is_table(table)
     warn_of_repeats(table)
-    lattice = build_lattice(
-        build_points(table, labels=table.labels_on(grid), by_level=True), threads=table.threads, memory=memory
-    )
+    weights = table.request.cut.weights
+    points = build_points(table, labels=table.labels_on(grid), by_level=True, weights=weights)
+    lattice = build_lattice(points, threads=table.threads, memory=memory)
     return replace(lattice, library=table.library)
 
 
@@ -319,5 +319,5 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
 def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:
     """The levels of every axis, measured by the rows of each code."""
     pairs = zip(points.axes, points.codes.T, strict=True)
-    rows = [stand_at(codes, points.person, points.weights, axis.size) for axis, codes in pairs]
+    rows = [count_at_codes(codes, points.person, points.weights, axis.size) for axis, codes in pairs]
     return tuple(map(build_levels, points.axes, rows))

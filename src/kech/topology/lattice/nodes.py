@@ -21,7 +21,7 @@ from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level
 from kech.errors import GoalNotMet, TooManyNodes
 from kech.points.partition import Partition, box_partition
-from kech.points.people import stand_at
+from kech.points.people import count_at_codes
 from kech.points.points import Points
 from kech.system.memory import NODE_SIZE_BYTES
 from kech.topology.node_search import Levels, Sight
@@ -108,7 +108,7 @@ class Nodes:
     def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
         """The classes of k people or more, each with the cells of the levels as its box; `at` are those levels at k.
 
-        What is published is measured by k itself: a k that measures all rows alike may measure them otherwise.
+        Widths and labels are those of the published rows at k, and not those by which nodes were compared.
         """
         group, codes = self.classes(levels), self.points.codes
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
@@ -133,7 +133,7 @@ class Nodes:
         """The points on the axes of some levels, measured by those that are published."""
         codes, weights = self.points.codes, self.points.weights[point]
         person = None if self.points.person is None else self.points.person[point]
-        standing = [stand_at(codes[point, j], person, weights, len(level.cells)) for j, level in enumerate(at)]
+        standing = [count_at_codes(codes[point, j], person, weights, len(level.cells)) for j, level in enumerate(at)]
         axes = tuple(level.measure(counts) for level, counts in zip(at, standing, strict=True))
         places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
         return replace(self.points, axes=axes, codes=places.astype(np.int32))
@@ -154,7 +154,7 @@ class Nodes:
         points, losses = self.points, []
         for j, axis in enumerate(self.levels):
             rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
-            shares = rows / points.rows / len(self.levels)
+            shares = points.column_weights[j] * rows / points.rows / len(self.levels)
             losses.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
         return losses
 

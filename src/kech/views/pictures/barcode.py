@@ -33,6 +33,7 @@ from kech.views.pictures.bars import (
     say_people,
     say_together,
     scale_counts,
+    stack_bars,
 )
 from kech.views.pictures.picture import (
     GREY,
@@ -73,7 +74,7 @@ def draw_barcode(
         raise BadOption("--k", "name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
-        raise BadOption("ax", "takes one k; omit ax to see several side by side.")
+        raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
     regimes = [barcode.regimes(reading, goal, suppress) for goal in k]
     starts = [barcode.find_start(reading, goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
@@ -232,7 +233,7 @@ def component_boxes(tree: Any, k: int, right: float) -> Sides:
 def heights(tree: Any) -> tuple[Floats, Floats]:
     """Lower and upper edge of each component: points lie in the order in which they merge, as thick as their rows."""
     thickness = tree.points.weights[tree.order]
-    edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
+    edges = stack_bars(thickness)
     return edges[tree.end], edges[tree.begin]
 
 

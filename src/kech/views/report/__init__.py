@@ -15,7 +15,7 @@ from kech.audit.comparison import compare
 from kech.audit.figures import gather_figures
 from kech.audit.risk import THRESHOLDS, compute_risk
 from kech.certificate import AnyPath
-from kech.errors import BadTarget
+from kech.errors import BadTarget, check_path
 from kech.request import Request
 from kech.system.files import write_text
 from kech.tables.table import Table, check_is_table
@@ -53,16 +53,19 @@ def make_report(
     original: Table | None = None,
     target: str | None = None,
     seed: int = 0,
+    all_models: bool = False,
 ) -> Report:
     """Explain a released file whose certificate holds.
 
     The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
     PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.  Where it was read
-    with its person columns, risks count people.
+    with its person columns, risks count people.  `all_models` also shows entropy and recursive l, beta and delta.
     """
+    check_path(path)
     if original is not None:
         check_is_table(original, "original")
     figures = gather_figures(path, certificate, plan, threshold, private=original is not None)
+    figures["all_models"] = all_models
     if original is None:
         return Report(figures)
     if original.person:

@@ -221,3 +221,12 @@ def print_prediction(result: dict[str, Any]) -> None:
     table.add_row("release minus original, all rows", "original", *format_interval(result["difference"]))
     out().print(table)
     out().print(f"{guess} The release holds the people of every fold too, so compare it with the original's all rows.")
+
+
+def print_twin(result: dict[str, Any]) -> None:
+    """What was drawn, and what holds for it."""
+    out().print(escape(f"Wrote {result['file']}: {result['rows']:,} rows, drawn from {result['release']}"))
+    out().print(
+        f"It is made from that release alone, so what its certificate promises (k = {result['k']}) holds for it too. "
+        "Drawn values are not measured ones: they are no more private or precise than the labels."
+    )

@@ -38,6 +38,9 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         out().print(escape(f"PRIVATE: {describe_bound(result['bound'])}"))
     if result["mapping"]:
         out().print(escape(f"PRIVATE: {result['mapping']} undoes this release. Keep it as you keep the original."))
+    if result.get("sql"):
+        private = "PRIVATE: it lists values behind labels. " if result["sql"]["private"] else ""
+        out().print(escape(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original."))
     if result["dropped"]:
         out().print(escape(f"Not published: {', '.join(result['dropped'])}"))
     if result.get("histories"):
@@ -187,7 +190,7 @@ def print_verification(result: dict[str, Any]) -> None:
         out().print(MISSING_IS_A_VALUE)
     print_exposure(result)
     if result["passed_over"]:
-        words = f"{result['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
+        words = f"{result['passed_over']} was not checked, since you named columns with --qi: omit --qi"
         out().print(escape(f"Warning: {words} to check it."))
 
 

@@ -8,7 +8,7 @@ from rich.tree import Tree
 
 from kech.views.screen.terminal import grid, out
 
-MOST_BARS = 20  # on the screen
+MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
@@ -36,6 +36,8 @@ def print_barcode(result: dict[str, Any]) -> None:
         sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = sentence if regimes and not is_open(result["starts"][reading]) else say_start(reading, result)
         out().print(f"{reading}: {sentence}{say_proven(regimes)}")
+    for line in () if result["suppress"] else result["leaving_out"]:
+        out().print(say_leaving_out(line, result))
     for reached in result["reached"]:
         print_reached(reached)
     say_counted(result["counted"])
@@ -82,9 +84,19 @@ def is_open(start: dict[str, Any]) -> bool:
     return bool(start["at_least"] != start["at_most"])
 
 
+def say_leaving_out(start: dict[str, Any], result: dict[str, Any]) -> str:
+    """From where on k holds for most rows."""
+    return f"with --suppress {100 * start['share']:g}%, homological: {describe_start(start | {'reason': ''}, result)}"
+
+
 def say_start(reading: str, result: dict[str, Any]) -> str:
+    """Between which radii k begins to hold under a reading."""
+    return describe_start(result["starts"][reading], result)
+
+
+def describe_start(start: dict[str, Any], result: dict[str, Any]) -> str:
     """Between which radii k begins to hold, and why that is all that is known."""
-    start, goal = result["starts"][reading], f"k = {result['k']:,} holds"
+    goal = f"k = {result['k']:,} holds"
     if start["at_least"] is None:
         share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
         return f"no eps is known at which {goal}{share}"
@@ -159,6 +171,10 @@ def print_profile(result: dict[str, Any]) -> None:
     print_columns(result["columns"])
     for advice in result["advice"]:
         out().print(escape(say_advice(advice)))
+    for last in result.get("last", ()):
+        out().print(say_last(last))
+    for figures in result.get("one_person", ()):
+        out().print(say_without_one(figures))
     say_counted(result["counted"])
     if result["plot"]:
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
@@ -206,6 +222,29 @@ def say_advice(advice: dict[str, Any]) -> str:
     if advice["last_rows"]:
         last = f"; without the last {advice['last_rows']:,} to hide, none goes below {but_last}"
     return f"k = {k:,}: {isolates}. No release of all rows goes below eps {every}{last}."
+
+
+def say_last(last: dict[str, Any]) -> str:
+    """What leaving out a few rows saves, and which rows hide last."""
+    saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
+    saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
+    rows = f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "No row hides later than others."
+    return f"k = {last['k']:,}: {saved}. {rows}"
+
+
+def list_numbers(numbers: list[int]) -> str:
+    """The first numbers, and how many more there are."""
+    more = f" and {len(numbers) - MOST_NUMBERS:,} more (--json shows all)" * (len(numbers) > MOST_NUMBERS)
+    return ", ".join(f"{number:,}" for number in numbers[:MOST_NUMBERS]) + more
+
+
+def say_without_one(figures: dict[str, Any]) -> str:
+    """How far a person more or less moves the eps from which on all rows can hide."""
+    k, every = figures["k"], format_eps(figures["eps_all"])
+    if figures["eps_all_at_most"] is None:
+        return f"k = {k:,}: all rows can hide from eps {every}; without any one person nobody can."
+    least, most = format_eps(figures["eps_all_at_least"]), format_eps(figures["eps_all_at_most"])
+    return f"k = {k:,}: all rows can hide from eps {every}; without any one person from an eps of {least} to {most}."
 
 
 def say_moved(result: dict[str, Any]) -> None:
