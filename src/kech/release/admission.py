@@ -167,6 +167,15 @@ class Nested(NamedTuple):
     is_same: bool
 
 
+class Comparison(NamedTuple):
+    """A draft beside the files of earlier releases."""
+
+    nested: Nested | None = None  # the trusted file that it is a coarsening of
+    composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
+    left_out: bool = False  # whether an earlier one left rows of the table out
+    lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
+
+
 class Past(NamedTuple):
     """The releases that the ledger knows, by what their tables have in common with the new one."""
 
@@ -262,9 +271,10 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
     try:
         at_hand = {first_of(entry) for entry in before if entry.release in files}
         lacking = [entry for entry in before if first_of(entry) not in at_hand]
-        nested, composition, left_out = compare(draft, list(files.values()), trusted, others, not lacking)
+        comparison = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
+    nested, composition, left_out, columns = comparison
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
@@ -276,7 +286,8 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
-        raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
+        joint = f"{describe_composition(composition)}{describe_lacking(columns)}"
+        raise refuse(when, f"This one is not a coarsening of it: {joint} {ways}")
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
 
 
@@ -293,10 +304,10 @@ def first_of(entry: Entry) -> str:
 
 def compare(
     draft: Draft, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
-) -> tuple[Nested | None, Composition | None, bool]:
+) -> Comparison:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
 
-    And whether an earlier one left rows of the table out.  Files of `others` were made of other tables.
+    Files of `others` were made of other tables.
     """
     check = partial(check_room, draft.table, 1 + len(files))
     check()
@@ -311,13 +322,19 @@ def compare(
             if path in trusted and other.release is release and is_coarsening(later, other):
                 is_same = is_coarsening(other, later)
                 if is_same or not (has_histories(mine) and not has_histories(release)):
-                    return Nested(path, is_same), None, left_out
-        places = [i for i, path in enumerate(files, 1) if path in others]
+                    return Comparison(Nested(path, is_same))
         if not all_known:
-            return None, None, left_out
-        linkages = [later, *linked]
-        person, is_part = find_people(table), draft.is_part
-        return None, compose(linkages, "--earlier", check, person=person, others=places, is_part=is_part), left_out
+            return Comparison()
+        lacking = [name for name in columns if name not in table.columns]
+        places = {
+            "others": [i for i, path in enumerate(files, 1) if path in others],
+            "partly_read": [
+                i for i, (all_of_it, read) in enumerate(zip(theirs, readable, strict=True), 1) if read is not all_of_it
+            ],
+        }
+        linkages, person = [later, *linked], find_people(table)
+        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **places)
+        return Comparison(None, composition, left_out, lacking)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:
@@ -327,9 +344,9 @@ def find_people(table: Table) -> NDArray[np.int64] | None:
 
 
 def drop_unknown(release: Published, table: Table) -> Published:
-    """A release without the quasi-identifiers that the table lacks, which tell nothing of its rows.
+    """A release without the quasi-identifiers that the table lacks.
 
-    Classes may have equal labels then; each stays a class, and a row may be in any of them.
+    Classes may have equal labels then; each stays a class, and a row may be in any of them as far as the table tells.
     """
     known = [place for place, name in enumerate(release.quasi_identifiers) if name in table.columns]
     if len(known) == len(release.quasi_identifiers) or not known:
@@ -367,6 +384,17 @@ def describe_composition(composition: Composition) -> str:
         f"one alone leaves every row {composition.k}{people or ' candidates'} or more; together they leave some row "
         f"{composition.joint_k}{people} (the smallest overlap of classes has {composition.worst_k}), and "
         f"{composition.below:,} of {composition.rows:,} rows fewer than {composition.k}."
+    )
+
+
+def describe_lacking(columns: Sequence[str]) -> str:
+    """Why rows that could be in several earlier classes count as alone, and what helps."""
+    if not columns:
+        return ""
+    names = ", ".join(map(repr, columns))
+    return (
+        f" The table lacks {names}, by which others may know the earlier class of a row: rows that could be in several "
+        "count as alone. Put the columns back into the table; they need not be published."
     )
 
 

@@ -58,6 +58,7 @@ def compose(
     *,
     person: Ints | None = None,
     others: Collection[int] = (),
+    partly_read: Collection[int] = (),
     is_part: bool = False,
 ) -> Composition:
     """How many rows a person is confused with, at least, by somebody who has all these releases.
@@ -71,10 +72,13 @@ def compose(
     how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
     share rows with this one: rows that came or left stand out where labels are equal.  Of a part of a table that shares
     rows with others, any number of rows may be shared.
+
+    Releases in the places `partly_read` have quasi-identifiers that the table lacks.  Others may know these, and with
+    them which of several classes a row is in: such rows are nobody's candidates but their own.
     """
     k = min(promised_k(linkage.release) for linkage in linkages)
     covers = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
-    joint = intersect_all(covers, check)
+    joint = leave_alone(intersect_all(covers, check), find_undecided([covers[i] for i in partly_read]))
     candidates = count_candidates(joint, k, person)
     if not is_part:
         check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
@@ -87,6 +91,25 @@ def compose(
     return Composition(
         len(candidates), k, joint_k, int((candidates < k).sum()) + sum(small_changes), min(worst_k, joint_k), counted
     )
+
+
+def find_undecided(covers: Sequence[Cover]) -> Ints:
+    """Rows that could be in several cells of one of these covers."""
+    several = [np.flatnonzero(np.bincount(cover.row) > 1) for cover in covers]
+    return np.unique(np.concatenate([*several, np.empty(0, np.int64)])).astype(np.int64)
+
+
+def leave_alone(cover: Cover, rows: Ints) -> Cover:
+    """A cover in which each of these rows has a cell of its own, and no other."""
+    if not len(rows):
+        return cover
+    others = ~np.isin(cover.row, rows)
+    alone = np.intersect1d(rows, cover.row)
+    first = int(cover.cell.max(initial=-1)) + 1
+    row = np.concatenate([cover.row[others], alone])
+    cell = np.concatenate([cover.cell[others], first + np.arange(len(alone))])
+    order = np.argsort(row, kind="stable")
+    return Cover(row[order], np.unique(cell[order], return_inverse=True)[1].ravel())
 
 
 def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) -> None:
