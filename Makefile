@@ -5,13 +5,13 @@ CAMPAIGN := crash race fuzz determinism oracle people series memory soak load co
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-long test-spark spark dbt lint package bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-long test-spark spark dbt lint package wheels wheel-test bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
 	$(BIN)/kech demo
 
-CODE := src tests benchmarks campaign docs
+CODE := src tests benchmarks campaign docs wheels
 LINT := $(BIN)/ruff format --check -q $(CODE) && $(BIN)/ruff check -q $(CODE) && $(BIN)/mypy
 
 # Three workers share two cores, so libraries start no threads of their own.
@@ -45,6 +45,19 @@ lint: .venv/tested
 # A source distribution and a wheel, built, installed and used in fresh environments.
 package: .venv/tested
 	$(BIN)/python -m pytest -q -m package tests/test_package.py
+
+# Wheels for Linux in dist/, compiled by zig for machines of 2014 and later, and judged; some of them:
+# make wheels OPTIONS="--only 'python3.11 manylinux_2_17_x86_64'"
+wheels: .venv-wheels/installed
+	.venv-wheels/bin/python wheels/build.py $(OPTIONS)
+
+# The wheel for $(PYTHON) in a new environment whose PATH has no compiler, under the tests of the core.
+BARE := .venv-wheels/bare
+wheel-test:
+	$(PYTHON) -m venv --clear $(BARE)
+	$(BARE)/bin/python -m pip install -q --disable-pip-version-check -r requirements/core.txt -c requirements/test.txt pytest hypothesis
+	$(BARE)/bin/python -m pip install -q --disable-pip-version-check --no-index --no-deps --find-links dist kech
+	env -i HOME="$$HOME" PATH=$(abspath $(BARE)/bin) $(BARE)/bin/python wheels/test.py --bare
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
@@ -129,7 +142,7 @@ dbt:
 	@$(MAKE) -s .venv-dbt/installed || echo "dbt-duckdb could not be installed: its tests will be skipped."
 
 clean:
-	rm -rf .venv .venv-bench .venv-dbt .venv-pycanon .venv-spark .browser build dist kech-demo
+	rm -rf .venv .venv-bench .venv-dbt .venv-pycanon .venv-spark .venv-wheels .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
@@ -158,6 +171,11 @@ compiler:
 .venv-pycanon/installed: requirements/pycanon.txt
 	$(PYTHON) -m venv .venv-pycanon
 	.venv-pycanon/bin/python -m pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.venv-wheels/installed: requirements/wheels.txt
+	$(PYTHON) -m venv .venv-wheels
+	.venv-wheels/bin/python -m pip install -q --disable-pip-version-check -r $<
 	touch $@
 
 .venv-spark/pyspark: requirements/spark.txt

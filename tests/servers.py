@@ -1,7 +1,6 @@
 """Servers of the tests' own, on free loopback ports: PostgreSQL as a user without rights, and a cluster of Spark."""
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -31,6 +30,8 @@ def plain_user():
     """How to run a command without the rights of root, which initdb refuses; nothing for anybody else."""
     if os.geteuid() != 0:
         return {}
+    import pwd  # Windows has none
+
     for name in ("postgres", "nobody"):
         try:
             user = pwd.getpwnam(name)

@@ -795,7 +795,7 @@ def test_a_folder_that_is_named_in_two_ways_is_one_folder(folder, monkeypatch):
     """It is locked once: a second lock would wait for the first forever."""
     (folder / "link").symlink_to(folder, target_is_directory=True)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("fcntl.flock", only_once(fcntl.flock))
+    monkeypatch.setattr("kech.system.machine.flock", only_once(fcntl.flock))
     for made in release(town()):
         for i, other in enumerate((folder, folder / "link", Path("link/link"))):
             made.write(f"safe{i}.csv", other / f"c{i}.json", ledger=False)

@@ -562,6 +562,6 @@ def test_allows_half_of_the_memory(monkeypatch):
     """On a machine of 2 MB, of which one is allowed."""
     points = points_at(many_points("uniform", 3, 300, seed=3))
     small, real = {"SC_PAGE_SIZE": 4000, "SC_PHYS_PAGES": 500}, os.sysconf
-    monkeypatch.setattr("os.sysconf", lambda name: small.get(name) or real(name))
+    monkeypatch.setattr("kech.system.machine.sysconf", lambda name: small.get(name) or real(name))
     with pytest.raises(ResourceError, match="and 1 MB are allowed"):
         higher_bars(points, "box", 1)

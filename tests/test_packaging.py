@@ -88,6 +88,30 @@ def test_the_package_holds_types_pages_and_no_tests():
     assert not {name for name in held if "test_" in name or "conftest" in name}
 
 
+CONDA = {"duckdb": "python-duckdb", "msgspec": "msgspec-python"}  # names that differ there
+
+
+def test_the_conda_recipe_and_the_citation_say_what_the_project_says():
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text("utf-8")
+    needs = [Requirement(text) for text in PROJECT["project"]["dependencies"]]
+    wanted = {f"{CONDA.get(need.name, need.name)} {need.specifier}" for need in needs}
+    wanted.add(f"python {PROJECT['project']['requires-python']}")
+
+    assert set(re.findall(r"^    - (.+)$", recipe.partition("  run:\n")[2].partition("\n\n")[0], re.M)) == wanted
+    for text in (recipe, (ROOT / "CITATION.cff").read_text("utf-8")):
+        assert re.search(r"^ *version: ([\d.]+)$", text, re.M).group(1) == PROJECT["project"]["version"]
+        assert PROJECT["project"]["license"] in re.findall(r"^ *license: (.+)$", text, re.M)
+
+
+def test_what_wheels_are_tested_with_exists():
+    tested = re.findall(
+        r"\"(\w+)\"", (ROOT / "wheels" / "test.py").read_text("utf-8").partition("CORE = (")[2].partition(")")[0]
+    )
+
+    assert len(tested) > 10
+    assert [name for name in tested if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
+
+
 def committed(folder):
     """Files that git knows; ignored ones are in no wheel."""
     if not (ROOT / ".git").exists():

@@ -364,7 +364,7 @@ def test_where_nothing_can_be_locked_nothing_is_written_and_nothing_left(tmp_pat
     def refuse(*_):
         raise OSError(fault, "")
 
-    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    monkeypatch.setattr("kech.system.machine.flock", refuse)
     monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
     for write in (
         lambda: files.write_text(tmp_path / "a.txt", "a"),

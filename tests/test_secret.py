@@ -247,7 +247,7 @@ def test_a_key_of_another_user_is_refused(people, keys, refuse, folder, monkeypa
     if os.geteuid() == 0:
         os.chown(keys[0], 4242, 4242)
     else:
-        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+        monkeypatch.setattr("kech.system.machine.user_id", lambda: 4242)
     words = (*WORDS, "--k", 5, "--key-file", keys[0], "-o", folder / "out.csv")
     assert "own" in refuse("release", people, *words, code=3, says="belongs to another user")
 

@@ -6,6 +6,10 @@
 #include <random>
 #include <vector>
 
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
 namespace kech {
 
 // Texts in one string, and a table of places that is searched from the hash of a text onward.
@@ -86,9 +90,14 @@ class Words {
 
     // Both halves of the product with a secret number, of which the upper one depends on every bit.
     static std::uint64_t fold_product(std::uint64_t word, std::uint64_t factor) {
+#ifdef _MSC_VER
+        std::uint64_t upper, lower = _umul128(word, factor, &upper);
+        return lower ^ upper;
+#else
         __extension__ using Wide = unsigned __int128;
         Wide product = static_cast<Wide>(word) * factor;
         return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+#endif
     }
 
     std::uint64_t hash_text(const char* text, std::size_t length) const {

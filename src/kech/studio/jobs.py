@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from kech.studio.worker import HEADER
+from kech.system.machine import sysconf
 
 READING, WORKING = 120.0, 3600.0  # seconds a question may take that only reads, or any other
-MEMORY = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75)  # bytes one child may take
+MEMORY = int(sysconf("SC_PAGE_SIZE") * sysconf("SC_PHYS_PAGES") * 0.75)  # bytes one child may take
 INHERITED = (
     "PATH",
     "HOME",
@@ -25,6 +26,8 @@ INHERITED = (
     "KECH_HOME",
     "KECH_KEY_FILE",
     "XDG_STATE_HOME",
+    "SYSTEMROOT",  # without it, Python does not start on Windows
+    "USERPROFILE",
 )
 
 

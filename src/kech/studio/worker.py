@@ -7,7 +7,6 @@ A frame is a letter (p progress, a answer, r refusal), a length and JSON.
 import json
 import os
 import queue
-import resource
 import struct
 import sys
 import threading
@@ -20,11 +19,11 @@ from kech.errors import BadOption, KechError, OutOfMemory
 from kech.request import Request
 from kech.studio.verbs import VERBS, TableSession, open_session
 from kech.system.console import listen
+from kech.system.machine import limit_this_process
 from kech.views import screen
 
 HEADER = struct.Struct(">cI")
 PAUSE = 0.1  # seconds between two reports of progress
-GENTLE = 5
 
 
 class Question(msgspec.Struct):
@@ -39,19 +38,12 @@ class Question(msgspec.Struct):
 
 def main() -> None:
     """Answer until standard input ends; the argument is the memory that may be used, in bytes."""
-    limit_memory(int(sys.argv[1]))
-    os.nice(GENTLE)
+    limit_this_process(int(sys.argv[1]))  # a table that blows up takes its worker down, not the machine
     questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=take_in, args=(sys.stdin.buffer, questions), daemon=True).start()
     session: TableSession | None = None
     while True:
         session = answer(msgspec.json.decode(questions.get(), type=Question), session)
-
-
-def limit_memory(most: int) -> None:
-    """A table that blows up takes its worker down, not the machine."""
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def take_in(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:

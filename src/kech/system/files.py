@@ -4,7 +4,6 @@ A draft is locked by the process that writes it; a draft nobody holds was left b
 """
 
 import errno
-import fcntl
 import os
 import secrets
 import shutil
@@ -14,9 +13,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from kech.errors import CannotWrite
+from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
 FOLDERS = "kech-folder-*"
+UNFOLLOWED = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
 
 
 @contextmanager
@@ -28,7 +29,7 @@ def draft_file(target: Path) -> Iterator[Path]:
         yield draft
     finally:
         draft.unlink(missing_ok=True)
-        os.close(handle)
+        machine.close_handle(handle)
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def draft_folder(target: Path) -> Iterator[Path]:
             yield draft
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-            os.close(handle)
+            machine.close_handle(handle)
     finally:
         for folder in missing:
             with suppress(OSError):  # it is not empty
@@ -62,7 +63,7 @@ def claim_draft_folder(target: Path) -> tuple[Path, int]:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
         draft.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
-            handle = os.open(draft, os.O_RDONLY)
+            handle = machine.open_handle(draft, os.O_RDONLY)
             if is_ours(draft, handle):
                 return draft, handle
 
@@ -71,7 +72,7 @@ def claim_draft(target: Path) -> tuple[Path, int]:
     """A new locked file; another process may clear it before it is locked, then the next is tried."""
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
-        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        handle = machine.open_handle(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         if is_ours(draft, handle):
             return draft, handle
 
@@ -84,7 +85,7 @@ def claim_folder() -> tuple[Path, int]:
         while True:
             folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
             with suppress(FileNotFoundError):  # another process took it for a leftover
-                handle = os.open(folder, os.O_RDONLY)
+                handle = machine.open_handle(folder, os.O_RDONLY)
                 if is_ours(folder, handle):
                     return folder, handle
 
@@ -98,10 +99,10 @@ def is_ours(path: Path, handle: int) -> bool:
         if lock(handle) and path.exists():
             return True
     except OSError:
-        os.close(handle)
+        machine.close_handle(handle)
         path.rmdir() if path.is_dir() else path.unlink()
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
-    os.close(handle)
+    machine.close_handle(handle)
     return False
 
 
@@ -118,7 +119,7 @@ def private_folder() -> Iterator[Path]:
 def remove_folder(folder: Path, handle: int) -> None:
     """Remove a private folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    os.close(handle)
+    machine.close_handle(handle)
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
@@ -127,14 +128,14 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
     Another process that puts files in place in the same folder waits.  So no release gets the certificate of another.
     """
     for draft in moves:
-        with draft.open("rb") as file:
+        with draft.open("r+b") as file:  # Windows flushes only what may be written
             os.fsync(file.fileno())
     with lock_folders({target.parent for target in moves.values()}) as folders:
         for draft, target in moves.items():
             draft.chmod(0o600 if private else 0o666 & ~current_umask())
             draft.replace(target)
         for folder in folders:
-            os.fsync(folder)
+            machine.sync_handle(folder)
 
 
 @contextmanager
@@ -146,14 +147,14 @@ def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
     with ExitStack() as stack:
         handles = {}
         for folder in folders:
-            handle = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, handle)
-            status = os.fstat(handle)
+            handle = machine.open_handle(folder, os.O_RDONLY | machine.FOLDER)
+            stack.callback(machine.close_handle, handle)
+            status = machine.stat_handle(handle)
             handles[status.st_dev, status.st_ino] = folder, handle
         for _, (folder, handle) in sorted(handles.items()):  # all in the same order, so that nobody waits in a circle
             if not folder.match(DRAFTS):
                 with suppress(OSError):  # some file systems lock no folders
-                    fcntl.flock(handle, fcntl.LOCK_EX)
+                    machine.flock(handle, machine.EXCLUSIVE)
         yield [handle for _, handle in handles.values()]
 
 
@@ -188,19 +189,19 @@ def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(handle)
+        machine.close_handle(handle)
 
 
 def take_lock(path: Path) -> int:
     """A handle that holds this file; where it was removed while we waited, the new one of that name."""
     while True:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        handle = machine.open_handle(path, os.O_CREAT | os.O_RDWR, 0o600)
+        machine.flock(handle, machine.EXCLUSIVE)
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(handle), path.stat()):
+            if os.path.samestat(machine.stat_handle(handle), path.stat()):
                 return handle
-        os.close(handle)
+        machine.close_handle(handle)
 
 
 def clear_leftovers(folder: Path, pattern: str) -> None:
@@ -210,18 +211,18 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
         leftovers.extend(folder.glob(pattern))
     for path in leftovers:
         with suppress(OSError):
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            handle = machine.open_handle(path, UNFOLLOWED)
             try:
-                if os.fstat(handle).st_uid == os.geteuid() and lock(handle):
+                if machine.stat_handle(handle).st_uid == machine.user_id() and lock(handle):
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
             finally:
-                os.close(handle)
+                machine.close_handle(handle)
 
 
 def is_held(draft: Path) -> bool:
     """Whether somebody is still writing a draft, or may be."""
     try:
-        handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        handle = machine.open_handle(draft, UNFOLLOWED)
     except FileNotFoundError:
         return False
     except OSError:
@@ -231,13 +232,13 @@ def is_held(draft: Path) -> bool:
     except OSError:
         return True
     finally:
-        os.close(handle)
+        machine.close_handle(handle)
 
 
 def lock(handle: int) -> bool:
     """Whether this process now holds the file; OSError where the file system has no locks for it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        machine.flock(handle, machine.EXCLUSIVE | machine.AT_ONCE)
     except BlockingIOError:
         return False
     return True

@@ -5,11 +5,11 @@ One table of figures in bytes.  Each was chosen so that the peak of the whole pr
 own shares of --memory (tables/engines); DuckDB gets 0.3 of it.
 """
 
-import os
 import re
 from collections.abc import Sequence
 
 from kech.errors import BadOption, OutOfMemory, ResourceError, TooManyPoints, megabytes
+from kech.system import machine
 
 # the program: tables, points, release
 BASE_BYTES = 240_000_000  # Python, Arrow and the kernels, before a row is read
@@ -80,7 +80,7 @@ def check_need(need: int, limit: int, what: str, advice: str) -> None:
 
 def half_the_memory() -> int:
     """Half the bytes of memory that this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_memory(memory: str | None) -> str | None:
@@ -94,7 +94,7 @@ def check_memory(memory: str | None) -> str | None:
 
 def allowed_bytes(memory: str | None) -> int:
     """Bytes that a limit allows; without one, most of the machine."""
-    return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    return in_bytes(memory) if memory else int(0.8 * machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES"))
 
 
 def limit_of(memory: str | None) -> int | None:

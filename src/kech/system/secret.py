@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from kech.errors import BadKey, BadTarget, check_path
+from kech.system import machine
 from kech.system.files import clear_refusals, hold_lock, state_folder, write_text
 
 SIZE = 32  # bytes
@@ -111,7 +112,7 @@ def check_digits(secret: bytes) -> str:
 def read_secret(path: Path) -> OwnerSecret:
     """The secret in a file; FileNotFoundError where there is none."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        handle = os.open(path, os.O_RDONLY | machine.NO_WAIT)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as failure:
@@ -127,9 +128,9 @@ def check_owner(path: Path, status: os.stat_result) -> None:
     """A plain file of this user, or of root, that nobody else can read or write."""
     if not stat.S_ISREG(status.st_mode):
         raise BadKey(path, "it is no file. Name a key file.")
-    if status.st_uid not in (0, os.geteuid()):
+    if status.st_uid not in (0, machine.user_id()):
         raise BadKey(path, "it belongs to another user, who may know it. Make a key of your own.")
-    if status.st_mode & 0o077:
+    if status.st_mode & machine.OTHERS:
         raise BadKey(path, "others can read it or write to it. Make it yours alone: chmod 600 FILE.")
 
 

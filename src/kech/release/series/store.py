@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from kech.certificate.cells import digest
 from kech.errors import BadSeries, KechError
 from kech.release.series.hashes import SIZE, Hashes, as_arrow, as_hashes
+from kech.system import machine
 from kech.system.files import DRAFTS, clear_leftovers, clear_refusals, draft_file, hold_lock, put_in_place, write_text
 
 FORMAT = 2
@@ -161,7 +162,7 @@ class Store:
 
     def close(self) -> None:
         """Nobody but its owner reads the folder from now on."""
-        if self.folder.stat().st_mode & 0o077:
+        if self.folder.stat().st_mode & machine.OTHERS:
             self.folder.chmod(0o700)
 
     def clear(self, folders: Sequence[Path]) -> None:
