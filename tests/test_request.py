@@ -383,6 +383,7 @@ def test_a_table_or_a_number_is_no_path(call, given):
         (lambda: Request(k=5), r"^k: it is a field of the section goal\. Write kech\.Request\(goal=\{'k': \.\.\.\}\)"),
         (lambda: Request(gaol={}), "^gaol: a request has no such section. Did you mean 'goal'"),
         (lambda: AxisChoice(knd="set"), "^knd: AxisChoice has no such field. Did you mean 'kind'"),
+        (lambda: Request().override(weights=5), "^weights: "),
         (lambda: kech.publish_release(5, "folder", "a.csv"), "^release: its type is int. Make one first"),
         (lambda: write_request(5, "kech.toml"), "^request: its type is int, not a kech.Request"),
         (lambda: kech.compute_joint_risk("a.csv", ["b.csv"]), "^releases: a joint k is of two releases or more"),

@@ -107,7 +107,7 @@ class Field:
             return
         try:
             holds = self.accepts(value) if self.accepts else value in self.choices
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):
             holds = False
         if not holds:
             self.refuse()

@@ -26,8 +26,8 @@ def show_inspection(inspection: Any) -> str:
         on = ", ".join(inspection.quasi_identifiers)
         unique = f"As it is, k = {inspection.k}: {inspection.unique_share:.1%} of the rows are unique on {on}."
     costs = inspection.to_json()["costs"]
-    said = sentences([*([unique] if unique else []), *cost_words(costs)])
-    return card(title, grid(names, lines), said, cost_grid(costs), private=True)
+    intro = sentences([*([unique] if unique else []), *cost_words(costs)])
+    return card(title, grid(names, lines), intro, cost_grid(costs), private=True)
 
 
 def show_preview(preview: Any) -> str:
@@ -41,8 +41,8 @@ def show_preview(preview: Any) -> str:
     ]
     costs = preview.to_json()["costs"]
     table = grid(names, lines) if lines else ""
-    said = sentences([*preview.words, *cost_words(costs)])
-    return card(title, said, table, cost_grid(costs), private=True)
+    intro = sentences([*preview.words, *cost_words(costs)])
+    return card(title, intro, table, cost_grid(costs), private=True)
 
 
 def show_plane(plane: Any) -> str:
@@ -83,10 +83,10 @@ def show_joint_risk(joint: Any) -> str:
 
 def show_attack(attack: Any) -> str:
     """How often it succeeds beside its control."""
-    told = attack.to_json()
-    lines = [(name, format_rate(told, key)) for name, key in (("attack", "rate"), ("control", "control"))]
-    said = sentences([attack.about, *([attack.note] if attack.note else []), f"It is {attack.verdict}."])
-    return card(f"Attack({attack.attack}, {attack.targets:,} targets)", said, grid(("", "rate"), lines), private=True)
+    facts = attack.to_json()
+    lines = [(name, format_rate(facts, key)) for name, key in (("attack", "rate"), ("control", "control"))]
+    intro = sentences([attack.about, *([attack.note] if attack.note else []), f"It is {attack.verdict}."])
+    return card(f"Attack({attack.attack}, {attack.targets:,} targets)", intro, grid(("", "rate"), lines), private=True)
 
 
 def show_comparison(comparison: Any) -> str:
@@ -126,12 +126,12 @@ def show_tree(tree: Any) -> str:
 
 def show_report(report: Any) -> str:
     """What the page says first, and where it goes."""
-    told, risk = report.figures["verified"], report.figures["risk"]
+    facts, risk = report.figures["verified"], report.figures["risk"]
     lines = [
-        ("k", f"{told['k']:,}"),
-        ("rows", f"{told['rows']:,}"),
-        ("classes", f"{told['classes']:,}"),
-        ("loss", figure(told["loss"])),
+        ("k", f"{facts['k']:,}"),
+        ("rows", f"{facts['rows']:,}"),
+        ("classes", f"{facts['classes']:,}"),
+        ("loss", figure(facts["loss"])),
         (
             "highest risk, by rows" if report.figures["stated"] else "highest risk",
             f"{risk['prosecutor']['highest']:.1%}",
@@ -148,14 +148,14 @@ def show_twin(twin: Any) -> str:
     """Where the rows were drawn from, and what holds for them."""
     lines = [("release", twin.path.name), ("columns", ", ".join(twin.table.column_names)), ("seed", str(twin.seed))]
     k = twin.document["claims"]["k"]
-    said = sentences([f"Values are drawn inside the labels of a release with k = {k}; they are not measured ones."])
-    return card(repr(twin), said, grid(("drawn from", ""), lines), private=False)
+    intro = sentences([f"Values are drawn inside the labels of a release with k = {k}; they are not measured ones."])
+    return card(repr(twin), intro, grid(("drawn from", ""), lines), private=False)
 
 
 def show_publication(publication: Any) -> str:
     """The files of a publication, and what was verified."""
-    told, verified = publication.to_json(), publication.verified
-    files = [(name, str(told[name])) for name in ("file", "certificate", "report", "plan")]
+    facts, verified = publication.to_json(), publication.verified
+    files = [(name, str(facts[name])) for name in ("file", "certificate", "report", "plan")]
     figures = [(name, format_figure(verified[name])) for name in ("k", "rows", "classes", "loss")]
     return card("Publication", grid(("written", "path"), files), grid(("verified", "value"), figures), private=False)
 
@@ -164,8 +164,10 @@ def show_series(series: Any) -> str:
     """Versions of a series."""
     if not series.exists:
         return card("Series", sentences([f"{series.folder} holds no version yet."]), private=True)
-    told = series.to_json()
-    return card(f"Series(k={told['k']}, {len(told['versions'])} versions)", show_lines(told["versions"]), private=True)
+    facts = series.to_json()
+    return card(
+        f"Series(k={facts['k']}, {len(facts['versions'])} versions)", show_lines(facts["versions"]), private=True
+    )
 
 
 def show_ledger(ledger: Any) -> str:
