@@ -11,6 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections import Counter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -126,16 +127,19 @@ def draw_goals(tables: list[dict[str, Any]]) -> str:
     close = sum(each["people"]["loss"] <= MOST_LOSS * each["one row each"]["loss"] for each in done)
     wanted = list(product(ROWS, EACH, KINDS, [10]))
     lacking = [name for name in wanted if name not in set(map(name_table, tables))]
-    missing = "; ".join(f"{kind}, {each} rows each, {rows:,} rows" for rows, each, kind, _ in lacking)
-    return f"""Measured: {len(wanted) - len(lacking)} of the {len(wanted)} tables of a whole run.
-Not run: {missing or "none"}.
+    missing = [f"- {kind}, {each} rows each, {rows:,} rows" for rows, each, kind, _ in lacking]
+    commits = Counter(table["commit"] for table in tables)
+    measured = ", ".join(f"{count} at commit {name}" for name, count in commits.items())
+    return f"""Measured: {len(wanted) - len(lacking)} of the {len(wanted)} tables of a whole run ({measured}). Not run:
+
+{chr(10).join(missing) or "- none"}
 
 Goals: at most {MOST_CPU:g} times the CPU of a release by rows, which {quick} of {len(done)} tables meet,
 and at most {MOST_LOSS:g} times the loss of one row each, which {close} of {len(done)} meet.
 
 CPU grows most where few codes hold many rows. By rows, the engine hands over one point for each tuple of codes; by
 people, one for each pair of a person and a tuple, of which there are up to as many as rows. Each pair is read, dealt
-to a class and counted once when it is written, whatever the search does.
+to a class and counted once when it is written.
 """
 
 
@@ -145,7 +149,7 @@ def draw_visits(table: dict[str, Any]) -> str:
     name = f"{table['kind']}, {table['each']} rows each"
     if people["outcome"] != "done":
         return draw_line([name, f"{table['rows']:,}", "", "", people["outcome"], *[""] * 5])
-    losses = f"{people['loss']:.4f}", f"{people['loss'] / single['loss']:.2f}", f"{people['loss'] / rows['loss']:.2f}"
+    losses = f"{people['loss']:.2g}", f"{people['loss'] / single['loss']:.2f}", f"{people['loss'] / rows['loss']:.2f}"
     costs = f"{people['cpu']:.1f}", f"{people['cpu'] / rows['cpu']:.2f}", f"{people['peak_mb'] / 1000:.2f}"
     return draw_line([name, f"{table['rows']:,}", f"{table['people']:,}", str(table["k"]), *losses, *costs])
 
