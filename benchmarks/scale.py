@@ -256,9 +256,7 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
         with duckdb.connect() as connection:
             connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
     with opened(town, columns, memory=memory) as table:
-        points = build_points_to_cut(
-            table, Labels(grid="exact"), by_level=False, point_limit=PointLimit(POINTS, K * times)
-        )
+        points = build_points_to_cut(table, Labels(grid="exact"), Cut(), point_limit=PointLimit(POINTS, K * times))
         begin = monotonic()
         list(cut_points(points, [K * times], Cut(effort=EFFORT), Goal(), threads=table.threads))
         return {"cut": monotonic() - begin, "points": len(points.weights)}

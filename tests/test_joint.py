@@ -1,14 +1,16 @@
 """Joint k of releases of a table that changes, against the definition by brute force."""
 
+import json
 import random
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations, product
 
 import pytest
 
 import kech
 from by_hand import certified, write
+from kech.certificate.cohorts import PROMISE
 from kech.errors import BadOption, ClaimBroken
 from strategies import seeds
 
@@ -314,3 +316,53 @@ def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     monkeypatch.setattr(kech, "compute_joint_risk", lambda *_, **__: replace(joint, below=1))
     said = run("verify", *releases, "--original", *originals, "--key", "id").out
     assert "verify --series" in said and "Publish later versions" not in said  # advice that fits a series
+
+
+# -- a series that withdraws ---------------------------------------------------------------------------------------
+
+COHORTS = {"[20, 24]": MARCH[:2], "[31, 39]": MARCH[2:], "[23, 30]": [(6, "fay", 23, "a"), (7, "gil", 27, "d")]}
+
+
+def publish_by_hand(folder, withdrawn):
+    """March: the first two cohorts.  April: row 1 has left, its cohort is withdrawn, and the third one arrives."""
+    versions = [(MARCH, ["[20, 24]", "[31, 39]"]), ([*MARCH[1:], *COHORTS["[23, 30]"]], ["[31, 39]", "[23, 30]"])]
+    releases, originals = [], []
+    for place, (rows, labels) in enumerate(versions):
+        originals.append(write(folder / f"{place}.csv", HEADER, rows))
+        cells = [(label, row[3]) for label in labels for row in COHORTS[label]]
+        counts = {"cohorts": 2, "new_cohorts": 2 - place, "arrivals": 2 if place else 5, "waiting": 0, "at_cut": {}}
+        counts |= {"version": place + 1, "withdrawn": withdrawn * place, "withdrawn_before": 0, "returned": 0}
+        releases.append(certified(folder / f"{place}_safe.csv", cells))
+        beside = folder / f"{place}_safe.csv.certificate.json"
+        claims = json.loads(beside.read_text("utf-8"))
+        claims["claims"]["rows_in"] = None
+        beside.write_text(json.dumps(claims | {"series": counts | {"promise": PROMISE}}), "utf-8")
+    return releases, originals
+
+
+def count_worlds():
+    """By every way to put rows into cohorts whose labels cover them: how many rows could be in each cohort."""
+    rows = [*MARCH, *COHORTS["[23, 30]"]]
+    fitting = {
+        label: [row[0] for row in rows if int(label[1:3]) <= row[2] <= int(label[5:7]) and (late or row in MARCH)]
+        for label, late in zip(COHORTS, (False, False, True), strict=True)
+    }
+    choices = [combinations(fitting[label], len(held)) for label, held in COHORTS.items()]
+    worlds = [world for world in product(*choices) if len(set(chain(*world))) == len(rows)]
+    return [len(set(chain(*(world[place] for world in worlds)))) for place in range(len(COHORTS))]
+
+
+def test_a_row_whose_cohort_is_withdrawn_is_not_looked_for_under_other_labels(folder):
+    """Row 2 is 24, and the cohort that arrives is [23, 30]; but row 2 left with its own cohort."""
+    assert min(count_worlds()) == 2
+
+    found = kech.compute_joint_risk(*publish_by_hand(folder, withdrawn=2), key="id").to_json()
+
+    assert (found["k"], found["below"], found["rows"]) == (2, 0, 3)
+    assert found["joint_k"] >= 2
+
+
+def test_a_series_that_says_that_nothing_is_withdrawn_is_taken_at_its_word(folder):
+    found = kech.compute_joint_risk(*publish_by_hand(folder, withdrawn=0), key="id").to_json()
+
+    assert (found["joint_k"], found["below"]) == (1, 1)

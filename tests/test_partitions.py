@@ -119,3 +119,14 @@ def test_odd_questions_are_refused_or_have_no_answer():
     assert barcode.find_start("partition", 2).at_least == INF
     with pytest.raises(BadOption, match="it is no barcode"):
         kech.search_partitions("town.csv", 2)
+
+
+def test_leaving_out_lonely_rows_is_told_where_it_lets_k_hold_earlier():
+    """Ten rows close together, and one far away: a tenth left out is enough, and 5 % is not."""
+    barcode = barcode_of(line_points([[place] for place in (*range(10), 100)]))
+    lines = barcode.to_json(5)["leaving_out"]
+
+    assert [line["share"] for line in lines] == [0.1]
+    assert lines[0]["at_least"] == lines[0]["at_most"] == pytest.approx(0.005)
+    assert (lines[0]["suppressed"], lines[0]["classes"]) == (1, 1)
+    assert barcode.find_start("homological", 5).at_most == pytest.approx(0.455)

@@ -50,6 +50,21 @@ def test_series_are_innocent(tmp_path, first):
     assert oracle.judge_histories(range(first, first + BLOCK), tmp_path, release_in_series) == []
 
 
+@pytest.mark.parametrize("seed", [27, *further((24, 30, 36))])
+def test_the_joint_k_of_a_series_is_not_below_its_k(tmp_path, seed):
+    """Rows leave, wait, are corrected and withdrawn; none is looked for where its cohort is not."""
+    history = oracle.random_history(seed)
+    oracle.release_history(history, tmp_path / "it", release_in_series)
+    safe = sorted((tmp_path / "it").glob("*_safe.csv"))
+    originals = [path.with_name(path.name.replace("_safe", "")) for path in safe]
+    person = {"person": [oracle.PERSON]} if history.names_people else {}
+
+    found = kech.compute_joint_risk(safe, originals, key=oracle.KEY, **person)
+
+    assert bool(found.rows) == (seed in (24, 27))  # of the others every row may be withdrawn
+    assert found.joint_k is None or found.joint_k >= history.k
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("release", "seeds"), [(release_anew, (3, 9, 10)), (oracle.release_by_mondrian, range(25))])
 def test_releases_made_anew_are_found_guilty(tmp_path, release, seeds):

@@ -132,8 +132,8 @@ def compute_spectrum(
     _ = table.secret  # where none can be made, that is said before any work
     point_limit = PointLimit(request.limits.max_points, ks[0], further_ks=tuple(ks[1:]))
     coded = {
-        by_level: build_points_to_cut(table, request.labels, by_level=by_level, point_limit=point_limit)
-        for by_level in dict.fromkeys(each.by_level for each in selected)
+        each.by_level: build_points_to_cut(table, request.labels, each, point_limit=point_limit)
+        for each in {each.by_level: each for each in reversed(selected)}.values()
     }
     lines: list[SpectrumRow] = []
     why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}

@@ -128,6 +128,12 @@ static void loosen(Widths& widths, std::size_t axis, const In<double>& left, con
     widths.loosen(axis, copy(left), copy(right), narrow);
 }
 
+static void weigh(Widths& widths, std::size_t axis, double weight) {
+    require(axis < widths.axes(), "there is no such axis");
+    require(weight > 0 && std::isfinite(weight), "a weight is a number above 0");
+    widths.weigh(axis, weight);
+}
+
 static void abridge(Widths& widths, const In<double>& printed) {
     check_abridged(widths, view(printed));
     widths.abridge(copy(printed));
@@ -538,6 +544,7 @@ NB_MODULE(_kernels, m) {
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
         .def("loosen", &loosen, one, array, array, one)
+        .def("weigh", &weigh)
         .def("abridge", &abridge, array)
         .def("add_line", &add_line, array, array, one, one, one)
         .def("add_tree", &add_tree, array, array)

@@ -87,12 +87,18 @@ class Widths {
         fill(axes_.back(), line);
     }
 
+    // From here on, widths of an axis count this many times.
+    void weigh(std::size_t axis, double weight) {
+        axes_[axis].weight = weight;
+        for (double& w : axes_[axis].all) w *= weight;
+    }
+
     // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.
     Widths limited(double limit) const {
         Widths out = *this;
         out.limit_ = limit;
         for (auto& axis : out.axes_)
-            for (double& w : axis.all) w = out.dear(w);
+            for (double& w : axis.all) w = axis.weight * out.dear(w / axis.weight);
         return out;
     }
 
@@ -101,10 +107,10 @@ class Widths {
 
     bool is_line(std::size_t axis) const { return !axes_[axis].tree; }
 
-    // A line of exact values, without NULL and without a cap.
+    // A line of exact values, without NULL, without a cap and without a weight.
     bool is_plain(std::size_t axis) const {
-        return is_line(axis) && line(axis).null < 0 && line(axis).cap == std::numeric_limits<double>::infinity() &&
-               line(axis).left == line(axis).right;
+        return is_line(axis) && axes_[axis].weight == 1 && line(axis).null < 0 &&
+               line(axis).cap == std::numeric_limits<double>::infinity() && line(axis).left == line(axis).right;
     }
 
     const Line& line(std::size_t axis) const { return lines_[axes_[axis].at]; }
@@ -134,6 +140,7 @@ class Widths {
     struct Axis {
         bool tree;
         std::size_t at, codes;
+        double weight = 1;
         std::size_t stride = 0;        // codes of an axis that has a table, or 0
         std::vector<double> all = {};  // the table: the width of every (lo, hi)
     };
@@ -145,12 +152,12 @@ class Widths {
         axis.stride = codes;
         axis.all.assign(codes * codes, 0.0);
         for (std::size_t lo = 0; lo < codes; ++lo)
-            for (std::size_t hi = lo; hi < codes; ++hi) axis.all[lo * codes + hi] = ruler(lo, hi);
+            for (std::size_t hi = lo; hi < codes; ++hi) axis.all[lo * codes + hi] = axis.weight * ruler(lo, hi);
     }
 
     // Kept out of line, so that the look-up in a table is inlined everywhere.
     [[gnu::noinline]] double measure(const Axis& axis, Code lo, Code hi) const {
-        return dear(axis.tree ? trees_[axis.at](lo, hi) : lines_[axis.at](lo, hi));
+        return axis.weight * dear(axis.tree ? trees_[axis.at](lo, hi) : lines_[axis.at](lo, hi));
     }
 
     double limit_ = std::numeric_limits<double>::infinity();

@@ -157,6 +157,7 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
         "grid": grid if is_stated(grid := axis.get("grid")) else None,
         "protect": protect if is_stated(protect := axis.get("protect")) else None,
         "loss": claims["loss_per_column"][column],
+        "weight": (release.document["parameters"].get("weights") or {}).get(column, 1),
         "width": fsum(count * widths[label] for label, count in rows.items()) / max(rows.total(), 1),
         "extent": describe_extent(axis, rows),
         "sharpness": count_sharpness(rows, widths),

@@ -22,7 +22,8 @@ from kech.axes.spelling import (
 from kech.errors import BadOption, KechError, ManyValues
 from kech.points.people import encode_person
 from kech.points.people import number_people as number_tuples
-from kech.points.points import build_axis
+from kech.points.points import build_axis, build_points
+from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.pointers import find_joint_pointers
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
@@ -30,6 +31,7 @@ from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
 BARS = 24  # of a histogram
+MOST_PRICED = 200_000  # rows of a table whose columns are compared by what they cost
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
     "number": "intervals of round numbers",
@@ -83,16 +85,18 @@ class Inspection:
     identifying_together: tuple[tuple[str, ...], ...] = ()  # columns that would point at rows if all were published
     repeated_people: tuple[str, ...] = ()  # what to say of columns that seem to name people and repeat
     counted: str = "rows"  # what k and the unique share count: people, where a column is the person
+    costs: tuple[ColumnCost, ...] = ()  # what each quasi-identifier costs the others, the dearest first
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)
 
 
-def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Inspection:
+def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int = 5) -> Inspection:
     """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
 
     Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
+    `costs` says what each quasi-identifier costs the others in classes of k.
     """
     check_is_table(table)
     if rows < 0:
@@ -100,9 +104,10 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Insp
     inspection = look_at(table, rows)
     reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:
-        return inspection
+        return replace(inspection, costs=price_columns(table, inspection, k))
     with table.reread(**reading) as again:
         better = look_at(again, rows)
+        better = replace(better, costs=price_columns(again, better, k))
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, reading=reading)
 
@@ -126,6 +131,18 @@ def look_at(table: Table, rows: int) -> Inspection:
     repeated = tuple(repeat.says for repeat in (*table.repeats, *find_repeated_identifiers(table, guessed)))
     counted = "people" if person else "rows"
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
+
+
+def price_columns(table: Table, inspection: Inspection, k: int) -> tuple[ColumnCost, ...]:
+    """What each quasi-identifier costs the others, generalized as a plan would say; none of a very large table."""
+    usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
+    if len(usable) < 2 or not 0 < table.rows <= MOST_PRICED:
+        return ()
+    person = [column.column for column in inspection.columns if column.role == "person"]
+    axes = {c.column: kind for c in usable if c.column not in table.request.axes and (kind := suggest_kind(c))}
+    roles = {"quasi_identifiers": [column.column for column in usable], "sensitive": (), "person": person or None}
+    chosen = replace(table, request=table.request.override(**roles, axes=axes))
+    return compute_column_costs(build_points(chosen), k, threads=table.threads)
 
 
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:

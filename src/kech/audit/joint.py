@@ -21,7 +21,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption, ClaimBroken, OutOfMemory
 from kech.release.composition import Cover, count_candidates
 from kech.release.foreign import read_foreign
-from kech.release.joint import Version, count_joint, cover_all
+from kech.release.joint import Version, count_joint, cover_all, find_certain
 from kech.release.linkage import link
 from kech.release.published import Ints, Published, read_published
 from kech.request import Request
@@ -150,7 +150,8 @@ def judge(
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
-    joint = count_joint(covers, min(alone), who, partial(check_room, tables[0]))
+    certain = find_certain(versions, covers)
+    joint = count_joint(covers, certain, min(alone), who, partial(check_room, tables[0]))
     below = joint.key[joint.count < min(alone)]
     return JointRisk(
         tuple(str(release.path) for release in releases),
@@ -160,7 +161,7 @@ def judge(
         int(joint.count.min()) if len(joint.key) else None,
         len(below),
         None if who is None else len(np.unique(who[below])),
-        tuple(pin_values(name, versions, covers) for name in find_common(versions)),
+        tuple(pin_values(name, versions, covers, certain) for name in find_common(versions)),
         tuple(
             find_differences(first, second, versions, covers, min(alone))
             for first, second in combinations(range(len(versions)), 2)

@@ -14,7 +14,7 @@ import numpy as np
 from kech.certificate import Cell
 from kech.release.composition import Cover
 from kech.release.joint import Version
-from kech.release.linkage import Linkage
+from kech.release.linkage import Bools, Linkage
 from kech.release.published import Ints, normalize_cell
 
 Values = frozenset[Cell]
@@ -43,16 +43,16 @@ def find_common(versions: Sequence[Version]) -> list[str]:
 
 
 def pin_values(
-    column: str, versions: Sequence[Version], covers: Sequence[Cover], chosen: set[int] | None = None
+    column: str, versions: Sequence[Version], covers: Sequence[Cover], certain: Bools, chosen: set[int] | None = None
 ) -> Pinned:
-    """What is left of every key that several releases could hold, or of those that are chosen.
+    """What is left of every key that several releases must hold, or of those that are chosen.
 
     The value that is left is right where the key has it in one of its versions.
     """
     left: dict[int, list[Values]] = {}
-    for version, cover in zip(versions, covers, strict=True):
+    for version, cover, is_held in zip(versions, covers, certain.T, strict=True):
         for key, values in find_values(version.linkage, cover, column):
-            if chosen is None or key in chosen:
+            if is_held[key] and (chosen is None or key in chosen):
                 left.setdefault(key, []).append(values)
     several = {key: sets for key, sets in left.items() if len(sets) > 1}
     truth = find_truth(column, versions, several)

@@ -59,7 +59,7 @@ def make_certificate(
     with digest_meanwhile(Path(path)) as digest:
         pages = broken_pages(path, format, certified=True)  # first: what they say of their size is not believed
         k = spelling_k(series, parameters.get("k", 1)) if series else parameters.get("k", 1)
-        figures, broken = measure_table(table, axes, sensitive, read_as, goals, k)
+        figures, broken = measure_table(table, axes, sensitive, read_as, goals, k, parameters.get("weights"))
         figures, broken = with_histories(figures, broken + pages, table, axes, person_number)
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]), most_rows)
     suppression = {"rows_in": None, "suppressed": 0} if series else suppression
@@ -106,6 +106,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
                 read_values(document["sensitive"], document.get("values", {})),
                 document["claims"].get("goals", {}),
                 spelling_k(document.get("series"), document["parameters"].get("k", document["claims"]["k"])),
+                document["parameters"].get("weights"),
             )
             axes = (document["quasi_identifiers"], document.get("person_number"))
             figures, unreadable = with_histories(figures, unreadable, table, *axes)
@@ -180,9 +181,10 @@ def measure_table(
     read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
     k: int = 1,
+    weights: Mapping[str, float] | None = None,
 ) -> tuple[Figures, list[str]]:
     """Figures, and a complaint for every column with labels that its axis cannot read (width 1), or whose sets spell
-    out values that k rows cannot hold.
+    out values that k rows cannot hold.  Columns count in the loss by their weights, 1 where there is none.
     """
     readers = width_readers(axes)
     table = as_brackets(table, axes)
@@ -198,7 +200,8 @@ def measure_table(
             broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
         rows_of = {table.label(cell): rows for cell, rows in zip(texts, label_rows, strict=True) if rows}
         broken += broken_spelling(axes[position], rows_of, k)
-    loss = fsum(losses.values()) / len(losses)
+    counted = {column: (weights or {}).get(column, 1) for column in losses}
+    loss = fsum(losses[column] * weight for column, weight in counted.items()) / fsum(counted.values())
     models = model_figures(table, within, read_as, goals)
     return class_figures(classes) | {"loss": loss, "loss_per_column": losses} | models, broken
 
@@ -265,7 +268,7 @@ def with_suppressed(figures: Figures, suppressed: object) -> Figures:
         return figures
     published = figures["rows"] / (figures["rows"] + suppressed)
     columns = {name: 1 - (1 - loss) * published for name, loss in figures["loss_per_column"].items()}
-    return figures | {"loss": fsum(columns.values()) / len(columns), "loss_per_column": columns}
+    return figures | {"loss": 1 - (1 - figures["loss"]) * published, "loss_per_column": columns}
 
 
 def broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> list[str]:

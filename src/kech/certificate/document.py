@@ -63,6 +63,9 @@ def _check_document(document: Any) -> None:
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     columns = width_readers(document["quasi_identifiers"])
+    weights = document["parameters"].get("weights", {})
+    _require("parameters.weights", isinstance(weights, dict) and weights.keys() <= columns.keys())
+    _require("parameters.weights", all(type(each) in (int, float) and 0 < each < 1e15 for each in weights.values()))
     published = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     _require("quasi_identifiers", len(set(published)) == len(published))
     _require("sensitive", not {*columns, *published} & {*document["sensitive"], *document["kept"]})

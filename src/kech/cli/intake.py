@@ -160,7 +160,7 @@ def option_of(field: Field) -> Any:
         return Annotated[Path | None, Parameter(**about)]
     if field.type is bool:
         return Annotated[bool | None, Parameter(negative="", **about)]
-    if field.name == "axes" or field.type == tuple[str, ...]:
+    if field.name in ("axes", "weights") or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
@@ -191,6 +191,8 @@ def value_of(field: Field, typed: Any) -> Any:
         return None
     if field.name == "axes":
         return dict(read_axis(text) for text in typed)
+    if field.name == "weights":
+        return dict(read_weight(text) for text in split_names(typed))
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
@@ -291,6 +293,15 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     if not equals or not column:
         raise BadOption("--axis", "write COLUMN=KIND, for example zip=hierarchy.")
     return column, kind.split("<") if "<" in kind else kind
+
+
+def read_weight(text: str) -> tuple[str, float]:
+    """`column=number`."""
+    column, _, number = text.rpartition("=")
+    try:
+        return column, float(number)
+    except ValueError:
+        return FIELDS["weights"].refuse()
 
 
 def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:

@@ -26,6 +26,7 @@ def report(
     person: Names = [],  # noqa: B006
     target: str | None = None,
     seed: Seed = 0,
+    all_models: Flag = False,
     json: Flag = False,
 ) -> None:
     """Explain a released file on one page, from the file and its certificate alone; with --original it is PRIVATE.
@@ -52,6 +53,8 @@ def report(
         Column that the model of a private page predicts. By default the first sensitive column.
     seed: int
         Seed of the random choices in a private page.
+    all_models: bool
+        Also show entropy and recursive l, beta and delta of the sensitive columns.
     json: bool
         Print one JSON object.
     """
@@ -70,6 +73,7 @@ def report(
             original=opened,
             target=target,
             seed=seed,
+            all_models=all_models,
         )
     if output is not None:
         page.write(output)

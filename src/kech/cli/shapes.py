@@ -166,7 +166,7 @@ def profile(
 
 
 @app.command
-@take_options(*TABLE, "suppress")
+@take_options(*TABLE, "suppress", "weights")
 def lattice(
     table: TableName,
     /,

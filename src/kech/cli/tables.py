@@ -56,7 +56,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
     Parameters
     ----------
     k: int
-        The k to write into the plan.
+        The k to write into the plan, and to compare the costs of columns at.
     rows: int
         Number of first rows to show too, as kech reads them. PRIVATE.
     """
@@ -65,7 +65,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
         raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
     request = options.request()
     with options.read(table, request) as opened:
-        inspection = kech.inspect_table(opened, rows=rows)
+        inspection = kech.inspect_table(opened, rows=rows, k=k)
     if target is not None:
         from kech.audit.inspection import suggest_request
 

@@ -105,7 +105,8 @@ def padding_loss(partition: Partition) -> float:
         growing, n = Sides(*(side[grows] for side in sides)), rows[grows]
         doubled = 2 * HALVES[padded.axis.kind] * 0.5**n
         ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(padded, growing)
-        lost += float((partition.sizes[grows] * (ends + doubled * width_of_more_half(padded, growing))).sum())
+        wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(padded, growing))).sum())
+        lost += float(partition.points.column_weights[padded.place]) * wider
     return lost / (partition.points.rows * len(partition.points.axes))
 
 

@@ -192,28 +192,28 @@ def class_widths(partition: Partition) -> Floats:
 
 
 def column_losses(partition: Partition) -> Floats:
-    """Average width of the printed cells of each column; a suppressed row counts as all lost."""
-    return (add_widths(partition) + partition.suppressed) / partition.rows_in
-
-
-def add_widths(partition: Partition) -> Floats:
-    """Widths of the printed cells of each column, added up class by class.
+    """Average width of the printed cells of each column; a suppressed row counts as all lost.
 
     A matrix product would round otherwise on another processor, and losses choose between partitions.
     """
-    return np.asarray((partition.sizes[:, None] * class_widths(partition)).sum(axis=0))
+    widths = (partition.sizes[:, None] * class_widths(partition)).sum(axis=0)
+    return np.asarray((widths + partition.suppressed) / partition.rows_in)
 
 
 def mean_loss(partition: Partition) -> float:
-    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost."""
-    return float(column_losses(partition).mean())
+    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost.
+
+    Columns count as much as their weights say.
+    """
+    return float((partition.points.column_weights * column_losses(partition)).mean())
 
 
 def published_loss(partition: Partition) -> float:
     """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
     their number is hidden.
     """
-    return float((add_widths(partition) / partition.rows.sum()).mean())
+    published = partition.rows_in - partition.suppressed
+    return (mean_loss(partition) * partition.rows_in - partition.suppressed) / published
 
 
 def discernibility(partition: Partition) -> int:

@@ -5,7 +5,7 @@ several rows, a point is told apart by its person too (people.py).  Where sensit
 consists of grains: its rows told apart by their sensitive values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from math import prod
@@ -47,7 +47,7 @@ from kech.points.people import (
     draw_person_numbers,
     encode_people,
 )
-from kech.request import FIELDS, AxisChoice, Labels
+from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
 from kech.system.memory import (
     BASE_BYTES,
@@ -106,6 +106,7 @@ class Origin:
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
     histories: bool = False  # everybody has a number, also people with one row
+    weights: Mapping[str, float] = field(default_factory=dict)  # how much columns count in the loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +301,17 @@ class Points:
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        for j, weight in enumerate(self.column_weights.tolist()):
+            if weight != 1:
+                widths.weigh(j, weight)
         return widths
+
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """How much each column counts in the loss: 1 on average, so that the loss of everything is 1."""
+        chosen = self.origin.weights if self.origin else {}
+        weights = np.array([chosen.get(axis.column, 1.0) for axis in self.axes])
+        return np.asarray(weights * len(weights) / weights.sum())
 
     def metric(self) -> Widths:
         """The axes as eps is measured on them: two values of a set are at distance 1."""
@@ -332,6 +343,7 @@ def build_points(
     with_sensitive: bool = False,
     point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
+    weights: Mapping[str, float] | None = None,
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
 
@@ -344,7 +356,9 @@ def build_points(
     coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories)
+    origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
+    if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
+        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
     if by_level or not exceeds_limit(table, axes, sample, most):
         try:
@@ -356,11 +370,22 @@ def build_points(
 
 
 def build_points_to_cut(
-    table: Table, labels: Labels, *, by_level: bool, point_limit: PointLimit, histories: bool = False
+    table: Table,
+    labels: Labels,
+    cut: Cut,
+    *,
+    point_limit: PointLimit,
+    histories: bool = False,
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
     points = build_points(
-        table, labels=labels, by_level=by_level, with_sensitive=True, point_limit=point_limit, histories=histories
+        table,
+        labels=labels,
+        by_level=cut.by_level,
+        with_sensitive=True,
+        point_limit=point_limit,
+        histories=histories,
+        weights=cut.weights,
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
@@ -438,6 +463,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
         with_sensitive=origin.with_sensitive,
         point_limit=origin.point_limit,
         histories=origin.histories,
+        weights=origin.weights,
     )
     grains = points.grains and replace(points.grains, left_out=left_out)
     return replace(points, grains=grains, left_out=left_out)

@@ -81,7 +81,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             request.goal.check_sensitive(table.sensitive)
             warn_of_repeats(table)
             point_limit = PointLimit(request.limits.max_points, k)
-            points = build_points_to_cut(table, request.labels, by_level=request.cut.by_level, point_limit=point_limit)
+            points = build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit)
             ks = check_ks([k], points.rows)
             (partition,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, split_points=False)
             self.left_out_ = LeftOut(points.axes, find_left_out(points, partition))

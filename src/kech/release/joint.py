@@ -4,19 +4,36 @@ In: releases, each linked to its own version of the table, with a key that finds
 Out: the candidates of every row that several releases could hold.
 
     C_v(r) = rows of version v that some class of its release covers together with row r
-    C(r)   = the intersection of C_v(r) over all v whose release could hold r
+    C(r)   = the intersection of C_v(r) over all v whose release must hold r
 
-The joint k is the smallest |C(r)|, or the fewest people among C(r).
+The joint k is the smallest |C(r)|, or the fewest people among C(r).  A release must hold every row of its version that
+a class covers, but for one of a series that says that rows wait or were withdrawn: a row may wait, unless an earlier
+release in which none waits could hold it; and it may be withdrawn, if it could be in a class that lost rows since.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from kech.release.composition import Cover, count_candidates, cover_classes, find_cover, intersect_all
+from kech.errors import BadOption
+from kech.release.composition import (
+    Cover,
+    count_candidates,
+    count_contents,
+    cover_classes,
+    find_cover,
+    find_same,
+    intersect_all,
+)
 from kech.release.linkage import Bools, Linkage, check_covers, link
 from kech.release.published import Ints
+
+HELD = (
+    "some classes hold rows that none of the originals has: rows that left stay with their cohorts. Name all releases "
+    "of the series from the first on, each with its original."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +42,11 @@ class Version:
 
     linkage: Linkage
     key: Ints
+
+    @property
+    def section(self) -> Mapping[str, Any] | None:
+        """What the certificate of a release of a series says about rows that came and went."""
+        return self.linkage.release.document.get("series")
 
     def cover(self, option: str) -> Cover:
         """Which keys could be in which class."""
@@ -41,37 +63,81 @@ class Version:
             pairs.append(np.stack([version.key[cover.row], cover.cell]))
         keys, cells = np.unique(np.concatenate(pairs, axis=1), axis=1)
         classes = len(release.labels)
-        check_covers(self.linkage, np.arange(classes), np.bincount(cells, minlength=classes), option)
+        try:
+            check_covers(self.linkage, np.arange(classes), np.bincount(cells, minlength=classes), option)
+        except BadOption:
+            if release.document["series"]["version"] == 1 + len(earlier):
+                raise
+            raise BadOption(option, HELD) from None
         return Cover(keys, cells)
 
 
 def cover_all(versions: Sequence[Version], option: str) -> list[Cover]:
     """Which keys could be in which class of every release."""
     return [
-        version.cover_held(versions[:place], option)
-        if "series" in version.linkage.release.document
-        else version.cover(option)
+        version.cover_held(versions[:place], option) if version.section else version.cover(option)
         for place, version in enumerate(versions)
     ]
 
 
+def find_certain(versions: Sequence[Version], covers: Sequence[Cover]) -> Bools:
+    """For each key and each release whether it must be in a class."""
+    certain = find_present(covers)
+    for place, version in enumerate(versions):
+        section, earlier = version.section, versions[:place]
+        if section and section["waiting"]:
+            waits = np.ones(len(certain), bool)
+            for before in (each for each in earlier if each.section and not each.section["waiting"]):
+                waits[before.key] = False
+            certain[waits, place] = False
+        if section and count_missing(section):
+            certain[find_withdrawn(version, earlier, covers, len(certain)), place] = False
+    return certain
+
+
+def find_withdrawn(version: Version, earlier: Sequence[Version], covers: Sequence[Cover], keys: int) -> Bools:
+    """Keys that could be in a class that lost rows since an earlier release; all, where rows were missing from it."""
+    may_be = np.zeros(keys, bool)
+    of_series = [(each, cover) for each, cover in zip(earlier, covers, strict=False) if each.section]
+    for before, cover in of_series:
+        may_be[cover.row[find_shrunk(before.linkage, version.linkage)[cover.cell]]] = True
+    first = of_series[0][0].section if of_series else version.section
+    return may_be | bool(first and count_missing(first))
+
+
+def find_shrunk(before: Linkage, after: Linkage) -> Bools:
+    """Of each class of a release whether a later one lacks some of its rows, by label and other cells."""
+    columns = [name for name in before.release.cells if name in after.release.cells]
+    old, new, same = count_contents(before, columns), count_contents(after, columns), find_same(before, after)
+    return np.array([place not in same or bool(old[place] - new[same[place]]) for place in range(len(old))], bool)
+
+
+def count_missing(section: Mapping[str, Any]) -> int:
+    """Rows that the series published once and this release lacks."""
+    return int(section["withdrawn"] + section["withdrawn_before"] - section["returned"])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class JointCandidates:
-    """Keys that several releases could hold, and the rows or people that each hides among."""
+    """Keys that several releases must hold, and the rows or people that each hides among."""
 
     key: Ints
     count: Ints
 
 
 def count_joint(
-    covers: Sequence[Cover], enough: int, person: Ints | None = None, check: Callable[[int], None] | None = None
+    covers: Sequence[Cover],
+    certain: Bools,
+    enough: int,
+    person: Ints | None = None,
+    check: Callable[[int], None] | None = None,
 ) -> JointCandidates:
-    """Candidates of every key in several covers; counts of `enough` or more may be too low, never too high.
+    """Candidates of every key that several releases must hold; counts of `enough` or more may be too low, not too high.
 
-    Keys that the same releases could hold are counted together: their candidates are in all of these.
+    Keys that the same releases must hold are counted together: their candidates could be in all of these.
     """
     present = find_present(covers)
-    patterns, pattern_of = np.unique(present, axis=0, return_inverse=True)
+    patterns, pattern_of = np.unique(certain, axis=0, return_inverse=True)
     keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for number in np.flatnonzero(patterns.sum(axis=1) > 1).tolist():
         pattern = patterns[number]

@@ -18,6 +18,7 @@ from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at
 from kech.errors import BadOption
 from kech.points.partition import Partition
+from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.plane import Plane, see_plane
 from kech.release.release import Release, build_request_points, check_request
 from kech.release.sentences import consequences, price_words
@@ -56,6 +57,7 @@ class Preview:
     after: list[Cells | None]  # None where a row is left out
     plane: Plane | None = None  # rows and classes on two columns
     price: dict[str, Any] | None = None  # what it costs that the rows of a person stay together; few as "<k"
+    costs: tuple[ColumnCost, ...] = ()  # what each column costs the others, the dearest first
     shared: dict[str, Any] | None = None  # which rows give a sensitive value away, and the loss once none does
 
     def to_json(self) -> dict[str, Any]:
@@ -123,7 +125,16 @@ def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
     shared = weigh_shared_values(partition, release.request)
     says = consequences(figures | {"k": partition.k}, columns, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
-    return Preview(figures, columns, tuple(says), release.columns, before, after, plane, shared=shared)
+    shown = (tuple(says), release.columns, before, after, plane)
+    return Preview(figures, columns, *shown, costs=price_columns(release), shared=shared)
+
+
+def price_columns(release: Release) -> tuple[ColumnCost, ...]:
+    """What each column costs the others, where classes are boxes of any shape."""
+    request, partition = release.request, release.partition
+    if not request.cut.is_searched or request.goal.protect_history:
+        return ()
+    return compute_column_costs(partition.points, release.parameters["k"], threads=release.table.threads)
 
 
 def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:

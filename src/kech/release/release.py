@@ -472,9 +472,7 @@ def build_request_points(table: Table, request: Request) -> Points:
     """The points of a table as a request wants them cut."""
     point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
     histories = request.goal.protect_history
-    return build_points_to_cut(
-        table, request.labels, by_level=request.cut.by_level, point_limit=point_limit, histories=histories
-    )
+    return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
 
 
 def check_request(request: Request, table: Table) -> int | None:

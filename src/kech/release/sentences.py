@@ -11,6 +11,7 @@ from kech.cuts.history import find_share, say_count
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
 SPACE = "\u00a0"
+WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
 
 
 class Described(Protocol):
@@ -76,6 +77,20 @@ def diversity_words(loss: float | None, now: float) -> str:
     if loss is None:
         return "kech preview with --l 2 tells whether that mends it, and what it costs."
     return f"--l 2 mends it: the loss becomes about {loss:.4f} or less, instead of {now:.4f}."
+
+
+def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Which quasi-identifiers to drop: the dearest for the others, and those that follow from another one."""
+    dearest = [cost for cost in costs[:1] if cost["others"] - cost["others_without"] >= WORTH_SAYING]
+    for cost in dearest:
+        saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
+        yield (
+            f"{quote(cost['column'])} costs the other columns most: without it they would lose about {saved} less. "
+            "If nobody needs it, do not publish it."
+        )
+    for cost in costs:
+        if cost["follows"]:
+            yield f"{quote(cost['column'])} follows from {quote(cost['follows'])}, nearly always. Publish one of them."
 
 
 def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:

@@ -23,6 +23,7 @@ PROTECTIONS = ("full", "ends", "none")
 L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
+LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
 ROUNDING = 1e-9  # figures that differ by less are equal
 
@@ -468,6 +469,16 @@ class Cut(Part, frozen=True):
             percent=True,
         ),
     ] = 0.0
+    weights: Annotated[
+        dict[str, float] | None,
+        Field(
+            "How much columns count in the loss, 1 where nothing is said: --weights age=3 keeps age more precise.",
+            "age=3",
+            accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
+            reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            public=True,
+        ),
+    ] = None
     effort: Annotated[
         str | float | None,
         Field(

@@ -28,6 +28,7 @@ from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
+SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
 NOT_ALL_HOLES = "holes were not computed in every dimension"
 NOT_SEARCHED = "partitions were not searched"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
@@ -215,12 +216,23 @@ class WeightedBarcode:
             earliest = first_of(join_regimes(self._steps("homological", k, limit))).at_least
             latest = first_of(self.regimes("strict", k, suppress) or [])
             reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
-            return replace(latest, at_least=earliest, reason=reason)
+            return replace(latest, at_least=earliest, reason=reason * (earliest < latest.at_most))
         start, reached = first_of(regimes), self.reached.get(k)
         if reading == "partition" and reached and regimes and not regimes[0].proven:
             low = min(reached.eps_at_least, start.at_most)
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
+
+    def leave_out(self, k: int, shares: Sequence[float]) -> list[dict[str, Any]]:
+        """From which eps on k holds (`homological`) if shares of the rows may be left out, where that is earlier."""
+        lines: list[dict[str, Any]] = []
+        earliest = self.find_start("homological", k)
+        for share in sorted(shares):
+            start = self.find_start("homological", k, share)
+            if (start.at_least, start.at_most) != (earliest.at_least, earliest.at_most):
+                lines.append({"share": share} | as_record(start))
+            earliest = start
+        return lines
 
     def _steps(self, reading: str, k: int, limit: int) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds, but for so many rows."""
@@ -320,6 +332,7 @@ class WeightedBarcode:
                 for name, intervals in regimes.items()
             },
             "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
+            "leaving_out": self.leave_out(k, SHARES),
             "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }

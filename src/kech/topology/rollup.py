@@ -52,9 +52,9 @@ class NodeTable:
 def build_kernel(points: Points, levels: Sequence[Sequence[Level]]) -> Lattice:
     """Points and levels as the kernel knows them."""
     kernel = Lattice(points.codes, points.weights, points.person)
-    for axis in levels:
+    for axis, weight in zip(levels, points.column_weights.tolist(), strict=True):
         cells = np.stack([level.cells for level in axis])
-        widths = np.stack([level.widths[level.cells] for level in axis])
+        widths = weight * np.stack([level.widths[level.cells] for level in axis])
         kernel.add_axis(cells.astype(np.int32), widths)
     return kernel
 

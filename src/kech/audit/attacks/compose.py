@@ -7,7 +7,8 @@ from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
 from kech.audit.pinning import find_common, pin_values
 from kech.release.composition import Cover, count_candidates
-from kech.release.joint import Version, count_joint
+from kech.release.joint import Version, count_joint, find_certain
+from kech.release.linkage import Bools
 
 
 def attack_composition(target: Target) -> list[Attack]:
@@ -20,19 +21,20 @@ def attack_composition(target: Target) -> list[Attack]:
         return []
     versions = [Version(target.linkage, target.key), target.second]
     covers = [versions[0].cover("--original"), versions[1].cover("--second")]
+    certain = find_certain(versions, covers)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_RECORDS]
     chosen = set(target.key[rows].tolist())
-    pinned = [pin_values(column, versions, covers, chosen) for column in find_common(versions)]
+    pinned = [pin_values(column, versions, covers, certain, chosen) for column in find_common(versions)]
     return [
-        narrow(versions, covers),
+        narrow(versions, covers, certain),
         *(Attack("compose", f"records whose {pin.column} is pinned", pin.rows, pin.right, pin.alone) for pin in pinned),
     ]
 
 
-def narrow(versions: list[Version], covers: list[Cover]) -> Attack:
+def narrow(versions: list[Version], covers: list[Cover], certain: Bools) -> Attack:
     """How many records have fewer candidates in both releases than either promises."""
     k = min(int(version.linkage.release.sizes.min()) for version in versions)
-    joint = count_joint(covers, k)
+    joint = count_joint(covers, certain, k)
     alone = max(
         int((count_candidates(cover, k)[np.isin(np.unique(cover.row), joint.key)] < k).sum()) for cover in covers
     )

@@ -57,7 +57,7 @@ def find_most_blurred(partition: Partition, share: float) -> Ints:
 
     A class that is no wider than the average does not wait.
     """
-    widths, sizes = class_widths(partition).mean(axis=1), partition.sizes
+    widths, sizes = (partition.points.column_weights * class_widths(partition)).mean(axis=1), partition.sizes
     order = np.argsort(-widths, kind="stable")
     above = widths[order] > np.average(widths, weights=sizes)
     taken = order[above & (np.cumsum(sizes[order]) <= share * sizes.sum())]

@@ -301,9 +301,9 @@ def compute_lattice(table: Table, *, grid: str | float | None = None, memory: in
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
     check_is_table(table)
     warn_of_repeats(table)
-    lattice = build_lattice(
-        build_points(table, labels=table.labels_on(grid), by_level=True), threads=table.threads, memory=memory
-    )
+    weights = table.request.cut.weights
+    points = build_points(table, labels=table.labels_on(grid), by_level=True, weights=weights)
+    lattice = build_lattice(points, threads=table.threads, memory=memory)
     return replace(lattice, library=table.library)
 
 

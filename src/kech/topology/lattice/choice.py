@@ -131,7 +131,7 @@ class Choice:
 
     def groups(self) -> list[Floats]:
         """Neighbouring columns, as many as can be enumerated with all others at the top: loss, or inf if k fails."""
-        heights = self.nodes.heights
+        heights, weights = self.nodes.heights, self.nodes.points.column_weights
         most = min(GROUP_NODES, GROUP_WORK // len(self.nodes.points.weights), self.nodes.allowed_sizes // self.bound)
         tables, start = [], 0
         while start < len(heights):
@@ -139,7 +139,7 @@ class Choice:
             while stop < len(heights) and prod(heights[start : stop + 1]) <= most:
                 stop += 1
             part = replace(self, nodes=self.nodes.part(start, stop))
-            losses = part.nodes.losses * (stop - start) / len(heights)
+            losses = part.nodes.losses * weights[start:stop].sum() / len(heights)
             tables.append(np.where(part.fits(), losses, np.inf).reshape(part.nodes.heights))
             start = stop
         return tables

@@ -154,7 +154,7 @@ class Nodes:
         points, losses = self.points, []
         for j, axis in enumerate(self.levels):
             rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
-            shares = rows / points.rows / len(self.levels)
+            shares = points.column_weights[j] * rows / points.rows / len(self.levels)
             losses.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
         return losses
 

@@ -53,17 +53,19 @@ def make_report(
     original: Table | None = None,
     target: str | None = None,
     seed: int = 0,
+    all_models: bool = False,
 ) -> Report:
     """Explain a released file whose certificate holds.
 
     The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
     PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.  Where it was read
-    with its person columns, risks count people.
+    with its person columns, risks count people.  `all_models` also shows entropy and recursive l, beta and delta.
     """
     check_path(path)
     if original is not None:
         check_is_table(original, "original")
     figures = gather_figures(path, certificate, plan, threshold, private=original is not None)
+    figures["all_models"] = all_models
     if original is None:
         return Report(figures)
     if original.person:

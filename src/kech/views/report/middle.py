@@ -153,6 +153,9 @@ def show_loss(result: Mapping[str, Any]) -> Markup:
     counted = (
         "" if claims["rows_in"] is None or not claims["suppressed"] else " A row that was left out counts as all lost."
     )
+    weights = [
+        join(name(c["column"]), f" counts {c['weight']:g} times. ") for c in result["columns"] if c["weight"] != 1
+    ]
     return section(
         "What was lost",
         tag(
@@ -160,6 +163,7 @@ def show_loss(result: Mapping[str, Any]) -> Markup:
             "Loss is the average width of the published cells (GCP): 0 where a value is published as it is, 1 where "
             f"nothing is said about it.{counted}",
         ),
+        tag("p", *weights) if weights else None,
         table("Loss of each column", ("column", "loss>", "", "an average label covers"), rows),
         tag("p", tag("code", "loss = 1/(N d) Σ_rows Σ_columns width(label)"), class_="formula"),
         definitions(

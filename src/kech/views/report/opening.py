@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kech.release.sentences import given_away_words
 from kech.request.parts import CUTS
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
@@ -62,71 +61,8 @@ POINTING_TOGETHER = (
     "Who knows these values of a person finds the row, for every k. A release without one of these columns, or with "
     "one as a quasi-identifier, would not give it away."
 )
+USUAL_MODELS = ("l", "alpha", "t")  # others are shown where they were asked for, or all are
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
-
-
-def show_head(result: Mapping[str, Any]) -> Markup:
-    """The name of the file, the verdict, and the figures people ask for first."""
-    verified, claims = result["verified"], result["claims"]
-    tiles = (
-        ("k", count(verified["k"]), f"rows or more share every combination of labels; {say_asked_k(result)}"),
-        *(
-            (("people", count(stated["k"]), "different people or more in every class: stated by the maker"),)
-            if (stated := result["stated"])
-            else ()
-        ),
-        (
-            "rows",
-            count(verified["rows"]),
-            f"in {count(verified['classes'])} classes of {verified['average_class']:.1f} on average",
-        ),
-        ("highest risk", *say_highest(result["risk"])),
-        ("loss", figure(verified["loss"]), "of the detail of the generalized columns: 0 is none, 1 is all"),
-        ("left out", str(claims["suppressed"]), say_left_out(claims)),
-    )
-    return tag(
-        "header",
-        tag("p", "Release report", class_="over"),
-        tag("h1", name(result["file"]["name"])),
-        tag(
-            "p",
-            tag("strong", "The file keeps every promise of its certificate."),
-            " It was read and counted again to make this report. Everything here follows from the published file "
-            "and its certificate; the original table was not needed"
-            + (", except in the parts that are marked private." if result["private"] else "."),
-            class_="verdict",
-        ),
-        *show_given_away(result["exposure"]["one_value"], verified["rows"]),
-        tag("ul", *(show_tile(*each) for each in tiles), class_="tiles"),
-    )
-
-
-def show_given_away(one_value: Mapping[str, Mapping[str, Any]], rows: int) -> Iterator[Markup]:
-    """What share of the rows gives a sensitive value away, before anything else."""
-    for column, shared in one_value.items():
-        if shared["rows"] and not isinstance(shared["rows"], str):
-            sentence = given_away_words(column, shared["rows"] / rows)
-            yield tag("p", f"{sentence} A release with --l 2 would not do so.", class_="warn")
-
-
-def show_tile(label: str, value: str, about: str) -> Markup:
-    """A figure, large."""
-    return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
-
-
-def say_highest(risk: Mapping[str, Any]) -> tuple[str, str]:
-    """The highest chance of a prosecutor, and what it counts; where people are stated, rows alone would flatter."""
-    stated = risk["stated"]
-    if risk["counted"] == "rows" and stated:
-        about = f"at most, to be picked out of a class at random: 1 in {count(stated['k'])} people, stated by the maker"
-        return percent(stated["highest"]), about
-    people = " people, counted with the original" if risk["counted"] == "people" else ""
-    if risk["bounded"]:
-        people = " people, the fewest that a class can have by the original"
-    fewest = risk["smallest_classes"][0]
-    return percent(risk["prosecutor"]["highest"]), (
-        f"{'at most, ' * risk['bounded']}to be picked out of a class at random: 1 in {count(fewest)}{people}"
-    )
 
 
 def say_asked_k(result: Mapping[str, Any]) -> str:
@@ -261,6 +197,7 @@ def show_promises(result: Mapping[str, Any]) -> Markup:
                 figure(verified[model][column]),
             )
             for model, (label, formula, words) in MODELS.items()
+            if result["all_models"] or model in USUAL_MODELS or format_goal(model, goals)
         ]
         contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
         contents += show_shared_value(column, result["exposure"]["one_value"][column])

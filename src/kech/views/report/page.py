@@ -1,9 +1,10 @@
 """The page: one HTML file with its own style and nothing from elsewhere, and its last parts."""
 
 import hashlib
+import re
 import shlex
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +12,28 @@ from kech.audit.risk import THRESHOLDS
 from kech.certificate import certificate_path
 from kech.views.markup import Content, Markup, escape_text, join, name, section, table, tag
 from kech.views.report.middle import show_loss, show_risk, show_shape
-from kech.views.report.opening import show_head, show_method, show_promises
+from kech.views.report.opening import show_method, show_promises
 from kech.views.report.private import show_private_parts
+from kech.views.report.summary import show_summary
 
 STYLE = Path(__file__).with_name("style.css").read_text("utf-8")
+HEADING = re.compile('<h2 id="([^"]*)">([^<]*)</h2>')
 BANNER = "PRIVATE: made with the original table. Do not publish."
 
 
 def draw_page(result: Mapping[str, Any]) -> str:
-    """The whole file."""
+    """The whole file: a summary on a page of its own, then the details."""
     title = f"{'PRIVATE. ' if result['private'] else ''}Release report: {result['file']['name']}"
-    parts = [
-        show_head(result),
-        show_method(result),
-        show_promises(result),
-        show_risk(result),
-        show_loss(result),
-        show_shape(result),
-    ]
+    parts = [show_method(result), show_promises(result), show_risk(result), show_loss(result), show_shape(result)]
     parts += show_private_parts(result) if result["private"] else []
     parts += [show_limits(result), show_checks(result), show_parameters(result)]
-    main = tag("main", *parts)
+    main = tag("main", show_summary(result, find_headings(parts)), *parts)
     return f"<!doctype html>\n{tag('html', page_head(title), body(main, private=result['private']), lang='en')}\n"
+
+
+def find_headings(parts: Iterable[str]) -> list[tuple[str, str]]:
+    """The key and the title of every section."""
+    return [heading for part in parts for heading in HEADING.findall(part)]
 
 
 def page_head(title: str) -> Markup:
@@ -77,7 +78,7 @@ def show_checks(result: Mapping[str, Any]) -> Markup:
     certificate = shlex.quote(str(certificate_path(file["name"])))
     thresholds = result["risk"]["thresholds"]
     chosen = "" if tuple(thresholds) == THRESHOLDS else f" --threshold {' '.join(f'{tau:g}' for tau in thresholds)}"
-    planned = " --plan PLAN" if result["plan"] else ""
+    planned = " --plan PLAN" * bool(result["plan"]) + " --all-models" * result["all_models"]
     steps: list[tuple[Content, Content]] = [
         ("The file is the certified one: its SHA-256 is the one below.", tag("code", f"sha256sum -- {quoted}")),
         (

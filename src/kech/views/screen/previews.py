@@ -37,9 +37,26 @@ def print_consequences(result: dict[str, Any]) -> None:
         shares = (f"{column[name]:.1%}" for name in ("exact", "open", "missing", "lost"))
         table.add_row(escape(column["column"]), *shares, f"{column['loss']:.4f}")
     out().print(table)
+    print_costs(result["costs"])
     if result["before"]:
         pairs = zip(result["before"], result["after"], strict=True)
         print_rows(["", *result["names"]], [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)])
+
+
+def print_costs(costs: Sequence[dict[str, Any]]) -> None:
+    """What each quasi-identifier costs the others, and which may go."""
+    if not costs:
+        return
+    from kech.release.sentences import cost_words  # its libraries are not read for --help
+
+    out().print("What each quasi-identifier costs the others (estimated):")
+    table = grid("column~", "its loss>", "others with it>", "others without it>", "follows from~")
+    for cost in costs:
+        losses = (f"{cost[name]:.4f}" for name in ("loss", "others", "others_without"))
+        table.add_row(escape(cost["column"]), *losses, escape(cost["follows"] or ""))
+    out().print(table)
+    for sentence in cost_words(costs):
+        out().print(escape(sentence.translate(ISOLATES)))
 
 
 def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:

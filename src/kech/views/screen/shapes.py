@@ -36,6 +36,8 @@ def print_barcode(result: dict[str, Any]) -> None:
         sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = sentence if regimes and not is_open(result["starts"][reading]) else say_start(reading, result)
         out().print(f"{reading}: {sentence}{say_proven(regimes)}")
+    for line in () if result["suppress"] else result["leaving_out"]:
+        out().print(say_leaving_out(line, result))
     for reached in result["reached"]:
         print_reached(reached)
     say_counted(result["counted"])
@@ -82,9 +84,19 @@ def is_open(start: dict[str, Any]) -> bool:
     return bool(start["at_least"] != start["at_most"])
 
 
+def say_leaving_out(start: dict[str, Any], result: dict[str, Any]) -> str:
+    """From where on k holds for most rows."""
+    return f"with --suppress {100 * start['share']:g}%, homological: {describe_start(start | {'reason': ''}, result)}"
+
+
 def say_start(reading: str, result: dict[str, Any]) -> str:
+    """Between which radii k begins to hold under a reading."""
+    return describe_start(result["starts"][reading], result)
+
+
+def describe_start(start: dict[str, Any], result: dict[str, Any]) -> str:
     """Between which radii k begins to hold, and why that is all that is known."""
-    start, goal = result["starts"][reading], f"k = {result['k']:,} holds"
+    goal = f"k = {result['k']:,} holds"
     if start["at_least"] is None:
         share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
         return f"no eps is known at which {goal}{share}"

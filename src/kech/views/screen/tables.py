@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.previews import print_rows
+from kech.views.screen.previews import print_costs, print_rows
 from kech.views.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -33,6 +33,7 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
         share, by_people = f"{result['unique_share']:.1%} of the rows", result["counted"] == "people"
         unique = f"{share} equal no row of another person" if by_people else f"{share} are unique"
         out().print(escape(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}."))
+    print_costs(result["costs"])
     for columns in result["identifying_together"]:
         words = "nearly every row is unique on them together. Publish one of them at most as it is"
         out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
@@ -52,11 +53,12 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
 
 def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     """What each column is, what it seems to be for, and how it would be generalized."""
-    table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "generalized to~")
+    table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "becomes~")
     for column in columns:
         counts = (f"{column['distinct']:,}", f"{column['nulls']:,}")
-        last = column["generalized"] or ("see below" if column["trouble"] else "")
+        last = (column["generalized"] or "").partition(" of ")[0] or ("see below" if column["trouble"] else "")
         why = column["reason"] + ("" if column["confidence"] == 1 else f" ({column['confidence']:.0%})")
+        why = why.replace("its name says", "name:").replace("its values look like", "values:")
         cells = (repr(column["column"])[1:-1], column["type"], *counts, column["role"], why, last)
         table.add_row(*map(escape, cells))
     out().print(table)

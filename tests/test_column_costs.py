@@ -1,0 +1,63 @@
+"""What each quasi-identifier costs the others, and which follow from another one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import kech
+from kech.tables.demo import generate_town, nine_rows, write_csv
+
+
+@pytest.fixture(scope="module")
+def offenders():
+    """A table with a birthday, an age and a group of ages, as court tables have them."""
+    rng = np.random.default_rng(2)
+    age = rng.integers(18, 70, 800)
+    frame = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 800), "age": age, "age_cat": np.where(age < 25, "young", "old")}
+    )
+    return frame.assign(height=rng.normal(170, 9, 800).round().astype(int), income=rng.integers(0, 90_000, 800))
+
+
+def test_costs_are_losses_of_the_others_with_a_column_and_without_it():
+    """On the nine rows of the paper a column without the other is cut alone, which is tried here."""
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"], grid="exact") as table:
+        preview = kech.compute_preview(kech.make_release(table, k=3), rows=0)
+    costs = {cost.column: cost for cost in preview.costs}
+    assert costs["age"].others == costs["zip"].loss and costs["zip"].others == costs["age"].loss
+    with kech.read_table(nine_rows(), quasi_identifiers=["zip"], grid="exact") as table:
+        alone = kech.make_release(table, k=3, effort=0.0).public_loss
+    assert costs["age"].others_without == pytest.approx(alone)
+    assert alone <= costs["age"].others
+
+
+def test_the_dearest_column_and_what_follows_are_named(offenders):
+    with kech.read_table(offenders) as table:
+        costs = kech.inspect_table(table, k=4).costs
+    assert [cost.saving for cost in costs] == sorted((cost.saving for cost in costs), reverse=True)
+    assert {cost.column: cost.follows for cost in costs if cost.follows} == {"age_cat": "age"}
+
+
+def test_inspect_and_preview_suggest_with_a_figure(run, folder):
+    town = write_csv(generate_town(800), folder / "town.csv")
+    told = run("inspect", town, "--json").json["costs"]
+    share = 1 - told[0]["others_without"] / told[0]["others"]
+    said = f"{told[0]['column']!r} costs the other columns most: without it they would lose about {100 * share:.0f}"
+    assert said in run("inspect", town).out.replace("\n", " ")
+    assert "costs the other columns most" in run("preview", town, "--qi", "age,zip,job", "--k", 4).out
+
+
+@pytest.mark.parametrize("names", [["age"], ["age", "sex"]])
+def test_nothing_is_compared_where_there_is_nothing_to_compare(offenders, names):
+    with kech.read_table(offenders[:6], quasi_identifiers=names) as table:
+        assert kech.inspect_table(table, k=4).costs == ()
+
+
+def test_columns_of_visits_are_compared_by_people(offenders):
+    visits = pd.concat([offenders.assign(patient=range(800))] * 3)
+    with kech.read_table(visits, quasi_identifiers=["age", "height"], person="patient") as table:
+        costs = kech.inspect_table(table, k=5).costs
+    with kech.read_table(offenders, quasi_identifiers=["age", "height"]) as table:
+        by_rows = kech.inspect_table(table, k=5).costs
+    assert {cost.column for cost in costs} == {"age", "height"}
+    assert max(cost.loss for cost in costs) > 0.5 * max(cost.loss for cost in by_rows)  # copies of a row do not hide it
