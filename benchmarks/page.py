@@ -92,7 +92,12 @@ def draw_tables(found: dict[str, Any]) -> str:
 def draw(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A Markdown table; all but the words are aligned to the right."""
     rule = ["---" if name in ("table", "tool") else "---:" for name in header]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [header, rule, *rows])
+    return "\n".join(map(draw_line, [header, rule, *rows]))
+
+
+def draw_line(cells: Sequence[str]) -> str:
+    """A line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def release_row(line: Line, kech: Line) -> list[str]:

@@ -24,7 +24,8 @@ from by_hand import held_rows
 from failing import refuse_query
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
 from kech.tables.demo import generate_town
-from kech.tables.duckdb import DuckDB, DuckDBDraft
+from kech.tables.duckdb import DuckDB
+from kech.tables.duckdb_files import DuckDBDraft
 from kech.tables.source import find_address, open_database
 from test_bad_input import largest_file
 
@@ -461,7 +462,7 @@ def held_elsewhere(path, mode):
 def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb_files.PATIENCE", 0.2)
     monkeypatch.setattr("kech.tables.table.open_source", None)
     with held_elsewhere(folder / "base.db", mode) as program:
         reason = f"another program has it open (process {program}). Close it there, and try again.\n"
@@ -472,7 +473,7 @@ def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read
 def test_a_file_that_is_opened_while_a_release_is_made_is_refused_in_the_same_words(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb_files.PATIENCE", 0.2)
     export = DuckDBDraft.export
     with ExitStack() as later:
 
@@ -494,7 +495,7 @@ def test_a_file_that_is_open_for_a_moment_is_waited_for(run, folder, small_relea
 
 
 def test_a_file_that_another_program_writes_cannot_be_read(folder, small_release, monkeypatch):
-    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb_files.PATIENCE", 0.2)
     with (
         held_elsewhere(folder / "base.db", ""),
         pytest.raises(UnreadableFile, match=r"another program has it open \(process \d+\). Close it there"),

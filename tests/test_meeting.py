@@ -49,7 +49,7 @@ def grained(draw, columns=2):
     held, weights = np.unique(np.column_stack([point, *map(np.array, drawn)]), axis=0, return_counts=True)
     numbers = sensitive_numbers()
     values = replace(numbers, columns=numbers.columns[:count], codes=np.ascontiguousarray(held[:, 1:], np.int32))
-    line = {"sensitive": values, "part_of": held[:, 0], "grain_order": np.arange(len(held))}
+    line = {"sensitive": values, "part_of": held[:, 0]}
     grains = Points(points.axes, (), points.codes[held[:, 0]], weights.astype(np.int64), **line)
     return Points(points.axes, (), points.codes, points.weights, grains)
 

@@ -46,10 +46,10 @@ def test_a_refusal_of_the_library_names_arguments_and_the_command_options(run, t
     assert "--k 5." in run("release", path, "--qi", "age", "-o", tmp_path / "b.csv").err
 
 
-def text_of(node):
+def text_of(node, filled="X"):
     """A text of the source, with X for what is filled in."""
     if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "X" for part in node.values)
+        return "".join(part.value if isinstance(part, ast.Constant) else filled for part in node.values)
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
@@ -72,3 +72,22 @@ def test_refusals_are_whole_short_sentences_in_plain_words():
     assert [(place, part) for place, part in sentences if len(part.split()) > 25] == []
     odd = re.compile(r"whatever|leave away|left away|as good as|by chance|\bdoors?\b|\brooms?\b", re.I)
     assert [(place, part) for place, part in sentences if odd.search(part)] == []
+
+
+def messages():
+    """Every text of the source that is no docstring, with 7 for what is filled in."""
+    for path in sorted(Path(kech.__file__).parent.rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in silent:
+                yield text_of(node, "7")
+
+
+def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
+    words = (Path(kech.__file__).parent / "studio" / "pages" / "words.js").read_text("utf-8")
+    listed = re.search(r"^const PHRASES = \[\n(.*?)^\];", words, re.MULTILINE | re.DOTALL)[1].splitlines()
+    phrases = [re.match(r"  \[/((?:[^/\\]|\\.)+)/, ", line)[1] for line in listed]
+    said = [NoQuasiIdentifier().typed, *messages()]
+    assert len(phrases) > 15
+    assert [phrase for phrase in phrases if not any(re.search(phrase, text) for text in said)] == []

@@ -102,7 +102,7 @@ def describe_shared(group: NDArray[Any], values: Ints, texts: Sequence[Cell]) ->
 
 
 def hide_few(exposure: Mapping[str, Any], k: int) -> dict[str, Any]:
-    """The same without values, and with "<k" for fewer than k rows, as few rows point at people."""
+    """The exposure without values, and with "<k" for fewer than k rows, as few rows point at people."""
     alone = hide(exposure["unique_rows"], k)
     columns = exposure["one_value"].items()
     return {

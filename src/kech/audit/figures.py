@@ -30,7 +30,7 @@ from kech.certificate.labels import (
     width_reader,
 )
 from kech.errors import BadCertificate, BadOption
-from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
+from kech.release.published import Published, dialect_of, find_identifying, find_identifying_together, read_published
 from kech.request import FIELDS, Request, read_request
 
 MISSING = "missing"
@@ -65,7 +65,7 @@ def gather_figures(
         raise BadCertificate(
             certificate or path, "the domain of an axis is too large to be drawn. Ask for a new release."
         )
-    alone = find_pointers(path, document)
+    alone = find_identifying(path, document)
     return {
         "private": private,
         "file": {name: document["file"][name] for name in FILE if name in document["file"]},
@@ -78,7 +78,7 @@ def gather_figures(
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
         "kept": document["kept"],
         "identifying": alone,
-        "identifying_together": find_joint_pointers(path, document, alone),
+        "identifying_together": find_identifying_together(path, document, alone),
         "exposure": describe_exposure(path, document, None if private else release.figures["k"]),
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
@@ -88,7 +88,7 @@ def gather_figures(
 
 
 def describe_exposure(path: AnyPath, document: Mapping[str, Any], k: int | None) -> dict[str, Any]:
-    """Unique rows, and rows that share a sensitive value with their class; values only where nothing is hidden."""
+    """How many rows are unique, and how many share a sensitive value with their class; counts below k are hidden."""
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     roles = (labels, document["sensitive"], document["kept"])
     values = read_values(document["sensitive"], document.get("values", {}))

@@ -24,7 +24,7 @@ from kech.points.people import encode_person
 from kech.points.people import number_people as number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
-from kech.release.pointers import find_joint_pointers
+from kech.release.identifying import find_identifying_together
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
 from kech.tables.repeats import Repeat
@@ -126,7 +126,7 @@ def look_at(table: Table, rows: int) -> Inspection:
     reports = tuple(describe(table, name, facts[name], guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
     as_they_are = [name for name, each in guessed.items() if each.role in ("sensitive", "plain")]
-    together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
+    together = tuple(map(tuple, find_identifying_together(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
     repeated = tuple(repeat.says for repeat in (*table.repeats, *find_repeated_identifiers(table, guessed)))
     counted = "people" if person else "rows"

@@ -28,8 +28,8 @@ from kech.release.linkage import link
 from kech.release.published import (
     Published,
     dialect_of,
-    find_joint_pointers,
-    find_pointers,
+    find_identifying,
+    find_identifying_together,
     find_repeats,
     read_published,
 )
@@ -110,7 +110,7 @@ def recount_file(
         release = read_published(path, quasi_identifiers=request.columns.quasi_identifiers)
     else:
         release = read_published(path, certificate=certificate, with_cells=True)
-    search = {"effort": request.cut.effort, "seed": request.cut.seed or None, "max_points": request.limits.max_points}
+    search = {"effort": request.cut.effort, "seed": request.cut.seed or None}
     with name_people(original, request.columns.person, request.labels.key_file) as table:
         recount = recount_people(release, table, table.request.override(**search))
     check_people(release, recount, request.goal.k)
@@ -131,7 +131,10 @@ def check_figures(
     goal: Goal,
     orders: Mapping[str, Sequence[str]] | None,
 ) -> Figures:
-    """Figures of a file that keeps its certificate, and the goals that are wanted."""
+    """Figures of a file; ClaimBroken where it does not keep its certificate, or the goals that are asked here.
+
+    Where columns are named, no certificate is looked at; otherwise it tells the columns and how they are read.
+    """
     figures: Figures = {}
     certified: Figures = {}
     known: Figures = {"values": read_orders(orders)}
@@ -189,10 +192,10 @@ def find_roles(
 
 def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     """What a file gives away beside its classes, without values and without counts of few rows."""
-    alone = find_pointers(path, roles)
+    alone = find_identifying(path, roles)
     columns = [roles[name] for name in ("labels", "sensitive", "kept")]
     exposure = measure_exposure(path, *columns, values=roles["values"], **dialect_of(roles))
-    together = find_joint_pointers(path, roles, alone)
+    together = find_identifying_together(path, roles, alone)
     repeated = [] if "stated" in roles else [warn_reader(*each) for each in find_repeats(path, roles).items()]
     return hide_few(exposure, k) | {
         "identifying": alone,

@@ -162,7 +162,7 @@ def largest_change(axis: Axis, first: Ints, last: Ints) -> float:
 
 
 def joint_error(errors: Sequence[float], metric: str = "box") -> float:
-    """Of all axes together: the largest for boxes; for balls the length of a move that is as far on every axis."""
+    """The error of eps from the errors of all axes: the largest for boxes; for balls a move as far on every axis."""
     return float(hypot(*errors) if metric == "ball" else max(errors, default=0.0))
 
 

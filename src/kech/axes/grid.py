@@ -153,7 +153,7 @@ def number_unit(values: Floats) -> float:
 
 
 def usual_unit(values: Floats, counts: Ints) -> float:
-    """The same of nearly all rows: a few odd ones do not decide how edges are written."""
+    """The unit of nearly all rows: a few odd ones do not decide how edges are written."""
     return find_unit(values, counts, USUAL)
 
 

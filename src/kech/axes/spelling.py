@@ -52,7 +52,7 @@ FIRSTS, LASTS = list(IGNORABLE), list(IGNORABLE.values())
 
 
 def fold(text: str) -> str:
-    """The form in which a text is compared; empty where nothing is to be seen.
+    """The form in which a text is compared, and never published; empty where nothing is to be seen.
 
     >>> fold(" H\u200bIV\u00a0Type  2. "), fold("250.00")
     ('hiv type 2', '250.00')
@@ -77,7 +77,7 @@ def fold_person(text: str) -> str:
 
 
 def fold_people(texts: Sequence[str]) -> Sequence[str]:
-    """The same for many: numbers as most people have them stay as they are, which takes a tenth of the time.
+    """The forms of many: plain numbers, as most people have them, stay as they are, which takes a tenth of the time.
 
     >>> fold_people(["0", "12", "120"]), fold_people(["12", "012", "1.2e1"])
     (['0', '12', '120'], ['12', '12', '12'])
@@ -88,8 +88,10 @@ def fold_people(texts: Sequence[str]) -> Sequence[str]:
 def encode_spellings(
     values: Sequence[str], read: Callable[[Sequence[str]], Iterable[str]] | None = None
 ) -> NDArray[np.int32]:
-    """The code of each text: that of the first one that says the same, 0 for what says nothing."""
+    """The code of each of some distinct texts: that of the first one that says the same, 0 for what says nothing."""
     code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
+    if texts is values:  # plain numbers, of which each says something else
+        return np.arange(1, len(values) + 1, dtype=np.int32)
     return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
 
 
@@ -170,7 +172,7 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     """Missing values, dates and numbers that are written otherwise than kech reads them."""
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     present = [value.strip() for value in values if value not in marks]
-    hints = [Hint(MISSED.format(format_marks(marks)), None, {"null_values": marks})] if marks else []
+    hints = [Hint(MISSED.format(format_null_values(marks)), None, {"null_values": marks})] if marks else []
     hints += filter(None, [hint_at_writing(present)])
     if not hints:
         return None
@@ -183,8 +185,12 @@ def hint_at_writing(values: Sequence[str]) -> Hint | None:
     return hint_at_dates(values) or hint_at_commas(values)
 
 
-def format_marks(marks: Sequence[str]) -> str:
-    """Marks as an option; behind a space a dash would begin another one."""
+def format_null_values(marks: Sequence[str]) -> str:
+    """The option that declares these texts as missing: --null-values NA ?; a text with a dash in front follows a =.
+
+    >>> format_null_values(["NA", "-"])
+    '--null-values=- --null-values NA'
+    """
     plain = [mark for mark in marks if not mark.startswith("-")]
     dashes = [f"--null-values={mark}" for mark in marks if mark not in plain]
     return join([*dashes, *(["--null-values", *plain] if plain else [])])

@@ -90,7 +90,7 @@ class TreeAxis(TextAxis):
         return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """The same with every leaf counted that occurs, or is in a tree that was given."""
+        """The widths at k = 1: every leaf counts that occurs, or is in a tree that was given."""
         return self.at(1).widths(lo, hi)
 
     def label(self, lo: int, hi: int) -> str:
@@ -102,7 +102,7 @@ class TreeAxis(TextAxis):
         add_nodes(self, widths)
 
     def add_metric_to(self, widths: Widths) -> None:
-        """The same with every leaf counted."""
+        """Leaves and gaps at k = 1, where every leaf counts."""
         self.at(1).add_to(widths)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:

@@ -75,14 +75,14 @@ def split_interval(label: str) -> tuple[str | None, str | None, bool]:
 
 
 def read_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """The same with ends as places on the line: infinite where a tail is open, NaN where the label is no interval."""
+    """Both ends as places on the line, infinite or NaN where there is none, and whether the second belongs to it."""
     low, high, closed = split_interval(label)
     start = float("-inf") if low is None else read_place(axis, low)
     return start, float("inf") if high is None else read_place(axis, high), closed
 
 
 def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """The same with an open tail ended by the domain; `*` is all of the domain."""
+    """Both ends as places on the line, an open tail ended by the domain; `*` is all of the domain."""
     start, stop = read_domain(axis)
     if label == EVERYTHING:
         return start, stop, True
@@ -255,6 +255,7 @@ def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
 
 
 def _read_dash(axis: Mapping[str, Any]) -> Callable[..., Cell]:
+    """A reader of cells such as 20-29, which gives [20, 29]; a cell that is in brackets already is no label here."""
     pattern = DASHES[axis["axis"]]
 
     def read(cell: Cell) -> Cell:
@@ -508,15 +509,19 @@ def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -
         rows_by_count[counted] += rows[label]
     column, anything = axis["column"], rows.get("*", 0)
     broken = []
-    if _lacking_rows(spelled, rows, k) > anything:
+    if _missing_rows(spelled, rows, k) > anything:
         broken.append(f"{column!r}: its sets spell out more values than {k} rows each could hold")
     if any(count > rows_by_count[count] + anything for count in _rare_values(axis) or ()):
         broken.append(f"{column!r}: more rare values are counted than there are rows to hold them")
     return broken
 
 
-def _lacking_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
-    """Rows that are missing for k of each value, over all groups of labels that share values."""
+def _missing_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
+    """How many rows are missing, at least, for each value that is spelled out to be held by k rows.
+
+    In: the values that each label spells out, and the rows of each label.  A row with a label holds one of its values.
+    So labels that share values are one group, which needs k rows for each value in it.
+    """
     groups = _Groups(spelled.values())
     values, group_rows = Counter(map(groups.find, groups.above)), Counter[str]()
     for label, texts in spelled.items():

@@ -42,6 +42,8 @@ REFUSED = (  # what bytes that are no Parquet file lead to
     RecursionError,
     NotImplementedError,
 )
+# fields of a page header, and of the headers of data pages in it, as numbered in the Parquet format
+DATA_PAGE, DATA_PAGE_V2, V1_STATISTICS, V2_STATISTICS = 5, 8, 5, 8
 LEAST_CUT = 8  # bytes of a text that a writer may have cut short in statistics
 
 
@@ -71,7 +73,10 @@ class Values:
 
 
 def find_unpublished(path: Path, *, certified: bool) -> list[str]:
-    """Complaints about what a file holds and no row does; of a certified file everything must be known."""
+    """Complaints about values in dictionaries and statistics of a Parquet file that no row holds.
+
+    Of a certified file, whose writer is known, whatever else is found in it is a complaint too.
+    """
     try:
         with _map_file(path) as data:
             return _look_into(data, certified)
@@ -346,7 +351,7 @@ def _unpack_bits(packed: bytes, bits: int) -> Any:
 
 
 def _statistics(data: Any, chunk: Struct) -> list[Struct]:
-    """Of a part of a column: those of its header, and those of the index of its pages."""
+    """The statistics of a part of a column: those of its header, and those of the index of its pages."""
     statistics = [chunk[3][12]] if 12 in chunk[3] else []
     if 6 in chunk:
         reader = Reader(data, chunk[6])
@@ -359,8 +364,9 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
 
 
 def _page_statistics(head: Struct) -> list[Struct]:
-    """The statistics in the header of a page."""
-    return [statistics for statistics in (head.get(5, {}).get(5), head.get(8, {}).get(8)) if statistics]
+    """The statistics in the header of a page, which is of the first or the second version of data pages."""
+    first, second = head.get(DATA_PAGE, {}), head.get(DATA_PAGE_V2, {})
+    return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
 
 
 def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:

@@ -61,7 +61,7 @@ class Tally:
         return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
 
     def _blocks(self, batches: Iterable[Iterable[Coded]]) -> Iterator[Block]:
-        """The numbers of many rows at a time, all packed alike."""
+        """Blocks of many rows, each row as one packed number; a new block begins where new texts need more bits."""
         packing, waiting = self._packing, [np.zeros(0, np.int64)]
         for columns in batches:
             numbers = self._numbers(columns)

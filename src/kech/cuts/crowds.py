@@ -3,8 +3,8 @@
 In: points where somebody has several rows.  Out: the points without crowds, to be searched, and partitions with them.
 
 Where rows are people, any number of equal rows is one point.  Where people differ, each of them there is a point of
-their own, and a search would look at all.  So of a tuple of codes with many people only the first 3 k stay: a class has
-no more than k of them to give on both sides.  All others, k or more, are a class without width.
+their own, and a search would look at all.  So of a tuple of codes with many people only the first 2 k stay: enough for
+neighbours on both sides.  All others, k or more, are a class without width.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ import numpy as np
 
 from kech.axes.grid import Ints
 from kech.cuts.local import Run, cut_local
-from kech.points.partition import Partition, build_partition
+from kech.points.partition import Partition, box_partition
 from kech.points.people import ALONE
-from kech.points.points import Points
+from kech.points.points import Points, number_runs
 from kech.request import Cut
 
-STAY = 3  # times k people of a tuple stay
+STAY = 2  # times k people of a tuple stay; with 3 k, five tables of 30,000 to 1,000,000 rows lost 0.3 % more
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,9 +37,17 @@ class Crowds:
         if not len(self.point):
             return partition
         points = replace(self.points, axes=partition.points.axes)
-        group = np.r_[partition.group, self.group + partition.group[-1] + 1]
-        point = np.r_[self.kept[partition.point], self.point]
-        return build_partition(points, point, group, np.r_[partition.rows, self.points.weights[self.point]])
+        first = self.point[np.flatnonzero(np.diff(self.group, prepend=-1))]
+        lo, hi = (points.codes[first].astype(np.int64) for _ in range(2))
+        for j, axis in enumerate(points.axes):
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+        shares = (
+            np.r_[self.kept[partition.point], self.point],
+            np.r_[partition.group, self.group + partition.classes],
+            np.r_[partition.rows, self.points.weights[self.point]],
+        )
+        joined = box_partition(points, *shares, np.r_[partition.lo, lo], np.r_[partition.hi, hi])
+        return replace(joined, radius=partition.radius)
 
 
 def cut_crowded(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
@@ -54,20 +62,19 @@ def cut_crowded(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
 
 
 def set_crowds_aside(points: Points, k: int) -> Crowds:
-    """The rows of people beyond the first 3 k of each tuple, where these are k people or more."""
-    everybody, nobody = np.arange(len(points.weights)), np.zeros(0, np.int64)
+    """The rows of people beyond the first 2 k of each tuple, where these are k people or more.
+
+    Points come in the order of their tuples.
+    """
     assert points.person is not None
-    tuples, place = points.merge_people()
-    order = np.lexsort((points.person, place))
-    person, at = points.person[order], place[order]
-    people = np.where(person == ALONE, points.weights[order], 1)
-    before = np.cumsum(people) - people
-    before -= before[np.searchsorted(at, at)]
-    beyond = (person != ALONE) & (before >= STAY * k)
-    beyond &= np.bincount(at[beyond], minlength=len(tuples.weights))[at] >= k
-    if not beyond.any():
-        return Crowds(points, points, everybody, nobody, nobody)
-    kept = np.sort(order[~beyond])
+    at, several = number_runs(points.codes), points.person != ALONE
+    upto = np.r_[0, np.cumsum(np.where(several, 1, points.weights))]
+    start = np.flatnonzero(np.diff(at, prepend=-1))
+    beyond = several & (upto[:-1] - upto[start][at] >= STAY * k)
+    beyond &= np.bincount(at[beyond], minlength=len(start))[at] >= k
+    kept, crowded = np.flatnonzero(~beyond), np.flatnonzero(beyond)
+    if not len(crowded):
+        return Crowds(points, points, kept, crowded, crowded)
     codes, weights, whose = points.codes[kept], points.weights[kept], points.person[kept]
     rest = replace(points, codes=codes, weights=weights, person=whose, grains=None, results={})
-    return Crowds(points, rest, kept, order[beyond], np.unique(at[beyond], return_inverse=True)[1].ravel())
+    return Crowds(points, rest, kept, crowded, number_runs(at[crowded, None]))

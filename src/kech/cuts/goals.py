@@ -127,9 +127,9 @@ def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
 
 
 def check_reachable(points: Points, goal: Goal) -> Partition:
-    """All rows as one class; refuse what they do not reach by rows, since no partition reaches more.
+    """All rows as one class; refuse goals that they do not reach by rows, since then no partition reaches them.
 
-    By people one may.
+    Counted by people, smaller classes may reach a goal that all rows together do not: that is not refused here.
     """
     everybody = np.arange(len(points.weights))
     whole = assign_grains(build_partition(points, everybody, np.zeros_like(everybody), points.weights))

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter
-from kech.axes import Axis, LineAxis, RankAxis
+from kech.axes import Axis, Codes, LineAxis, RankAxis
 from kech.axes.grid import Floats, Ints
 from kech.points.partition import Partition
-from kech.points.points import Points, cache_on_points
+from kech.points.people import Persons
+from kech.points.points import Points, cache_on_points, number_runs
 
 Bools = NDArray[np.bool_]
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
@@ -196,4 +197,14 @@ def count_rows(padded: PaddedAxis, partition: Partition, chosen: Ints, first: In
 
 def box_counter(points: Points) -> BoxCounter:
     """A counter of the people in boxes, or of rows where every row is another person; made once."""
-    return points.compute_once("counter", lambda codes, weights: BoxCounter(codes, weights, points.person))
+    person = points.person
+    if person is None:
+        return points.compute_once("counter", BoxCounter)
+    return points.compute_once("counter", lambda *_: BoxCounter(*find_few_people(points, person)))
+
+
+def find_few_people(points: Points, person: Persons) -> tuple[Codes, Ints, Persons]:
+    """Of each tuple as many points as are one more than a crowd: more people than these make no difference."""
+    at = number_runs(points.codes)
+    few = np.flatnonzero(np.arange(len(at)) - np.flatnonzero(np.diff(at, prepend=-1))[at] <= CROWD)
+    return points.codes[few], points.weights[few], person[few]

@@ -5,6 +5,7 @@ In: which rows of which point go to which class.  Out: closed boxes, class sizes
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Floats, Ints
 from kech.points.models import Tally, count_values
 from kech.points.people import count_holders, count_people
-from kech.points.points import Points
+from kech.points.points import Points, order_grains
 from kech.tables.batches import interleave_takers
 
 
@@ -61,7 +62,7 @@ class Partition:
         """Rows that are not published."""
         return self.rows_in - int(self.rows.sum())
 
-    @property
+    @cached_property
     def people(self) -> Ints:
         """Different people of each class; its rows where every row is another person."""
         person = self.points.person
@@ -118,7 +119,7 @@ def one_class(partition: Partition) -> Partition:
 def assign_grains(partition: Partition) -> Partition:
     """The same classes, with the rows of a point that several share assigned to its grains."""
     grains = partition.points.grains
-    if grains is None or grains.part_of is None or grains.grain_order is None:
+    if grains is None or grains.part_of is None:
         return partition
     of = grains.part_of
     order = np.lexsort((partition.group, partition.point))
@@ -127,7 +128,10 @@ def assign_grains(partition: Partition) -> Partition:
     owner = np.full(len(partition.points.weights), -1)
     owner[point[whole]] = group[whole]
     undivided = np.flatnonzero(owner[of] >= 0)
-    line = grains.grain_order[np.isin(of[grains.grain_order], point[~whole])]
+    divided = np.zeros(len(owner), bool)
+    divided[point[~whole]] = True
+    line = np.flatnonzero(divided[of])  # by point and value, as an engine hands them over
+    line = line if grains.person is None else order_grains(grains, line)
     place, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
     grain = line[place]
     shares = add_up(
@@ -166,7 +170,7 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
 
 
 def tally_people(partition: Partition) -> list[Tally]:
-    """The same by people: how many different ones of each class hold each value; none where rows are people."""
+    """For each sensitive column how many different people of each class hold each value; none where rows are people."""
     points, sensitive = partition.points, partition.points.sensitive
     if sensitive is None or points.person is None:
         return []

@@ -41,7 +41,8 @@ def count_people_of(table: Table, mappings: Sequence[Mapping1D]) -> int:
     """Different people of a table."""
     if len(mappings) == 1:
         nameless = table.facts(table.columns[mappings[0].column]).nulls > 0
-        return len({*mappings[0].codes.tolist(), *([0] if nameless else [])})
+        codes = mappings[0].codes
+        return int(np.count_nonzero(np.bincount(np.append(codes, 0) if nameless else codes)))
     return len(table.engine.group(mappings)[1])
 
 
@@ -54,7 +55,7 @@ def count_table_people(table: Table) -> int | None:
 def number_people(codes: NDArray[np.int32]) -> Ints:
     """A number for each different row of codes."""
     if codes.shape[1] == 1:
-        return np.unique(codes[:, 0], return_inverse=True)[1].ravel()
+        return np.asarray((np.cumsum(np.bincount(codes[:, 0]) > 0) - 1)[codes[:, 0]])
     order = np.lexsort(codes.T)
     new = np.r_[False, (np.diff(codes[order], axis=0) != 0).any(axis=1)][: len(codes)]
     numbers = np.empty(len(codes), np.int64)
@@ -79,10 +80,14 @@ def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, his
 
 def draw_order(count: int, key: bytes) -> NDArray[np.int32]:
     """The numbers from 0 on in an order that only the key knows."""
-    mixed = scramble(np.arange(count, dtype=np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
     place = np.empty(count, np.int32)
-    place[np.argsort(mixed, kind="stable")] = np.arange(count, dtype=np.int32)
+    place[np.argsort(draw_numbers(np.arange(count), key))] = np.arange(count, dtype=np.int32)
     return place
+
+
+def draw_numbers(places: Ints, key: bytes) -> NDArray[np.uint64]:
+    """A number for each place that only the key knows, another one for each."""
+    return scramble(places.astype(np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
 
 
 def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -130,14 +135,21 @@ def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints,
     return people + np.bincount(find_middles(person[~single], codes[~single], rows[~single]), minlength=size)
 
 
+def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
+    """The order of pairs of numbers from -1 on that an int32 holds; sorted as one number, in a third of the time."""
+    return np.argsort((first.astype(np.int64) << 32) + second)
+
+
 def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> NDArray[np.int32]:
-    """The middle value of each person."""
-    order = np.lexsort((value, person))
+    """The middle value of each person, in any order; most people have a single one in most columns."""
+    several = np.bincount(person)[person] > 1
+    single, person, value, rows = value[~several], person[several], value[several], rows[several]
+    order = order_pairs(person, value)
     person, value, upto = person[order], value[order], np.cumsum(rows[order])
-    start = np.flatnonzero(np.r_[True, np.diff(person) != 0][: len(person)])
+    start = np.flatnonzero(np.diff(person, prepend=-1))
     before = np.r_[0, upto][start]
     total = np.r_[before[1:], upto[-1:]] - before
-    return np.asarray(value[np.searchsorted(upto, before + (total + 1) // 2)])
+    return np.asarray(np.r_[single, value[np.searchsorted(upto, before + (total + 1) // 2)]])
 
 
 def count_representatives(
@@ -150,8 +162,9 @@ def count_representatives(
     """
     nowhere = len(values)
     places = Mapping1D(table.index(column), kind, values, np.arange(nowhere, dtype=np.int32), nowhere)
-    codes, rows = table.engine.group((places, *people))
-    middles = find_middles(number_people(codes[:, 1:]), codes[:, 0], rows)
+    codes, rows = table.engine.count_codes((places, *people))
+    number = codes[:, 1] if len(people) == 1 else number_people(codes[:, 1:])
+    middles = find_middles(number, codes[:, 0], rows)
     counts = np.bincount(middles, minlength=nowhere + 1)
     holders = np.bincount(codes[:, 0], minlength=nowhere + 1)
     return holders[:nowhere], counts[:nowhere], int(counts[nowhere])

@@ -43,9 +43,10 @@ from kech.points.people import (
     Persons,
     count_people,
     count_representatives,
-    draw_order,
+    draw_numbers,
     draw_person_numbers,
     encode_people,
+    order_pairs,
 )
 from kech.request import FIELDS, AxisChoice, Cut, Labels
 from kech.system.console import report
@@ -53,10 +54,10 @@ from kech.system.memory import (
     BASE_BYTES,
     ENGINE_POINT_BYTES,
     GRAIN_BYTES,
-    POINT_BYTES,
     SAMPLE_ROW_BYTES,
     counting_bytes,
     further_partitions_bytes,
+    point_bytes,
     working_bytes,
 )
 from kech.system.secret import OwnerSecret
@@ -79,15 +80,22 @@ class PointLimit:
     k: int = 1  # the smallest that will be asked for
     rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
     further_ks: tuple[int, ...] = ()  # their partitions are held together
+    for_release: bool = False  # points are cut for one k and published, and nothing else
+    step: float | None = None  # axes are as coarse as this (0: not at all), at any memory
 
     def limit(self, table: Table) -> int:
-        """Points that are allowed."""
+        """Points that are allowed; where a limit was set, at least as many as fit beside what a release takes."""
         FIELDS["max_points"].check(self.max_points)
-        return (
-            self.max_points
-            if self.max_points is not None
-            else max(table.allowed_bytes // self.bytes_per_point(table), 1)
-        )
+        if self.step is not None:
+            return table.rows
+        if self.max_points is not None:
+            return self.max_points
+        allowed, fitting = table.allowed_bytes, 0
+        if self.for_release and table.is_limited:
+            distinct = [table.facts(name).distinct for name in (*table.person, *table.sensitive)]
+            each = point_bytes(len(table.quasi_identifiers))
+            fitting = (allowed - working_bytes(0, table.rows, table.rows // max(self.k, 1), distinct)) // each
+        return max(allowed // self.bytes_per_point(table), fitting, 1)
 
     def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
@@ -146,7 +154,6 @@ class Points:
     grains: "Points | None" = None
     sensitive: SensitiveValues | None = None  # of grains
     part_of: NDArray[np.int64] | None = None  # of grains: the point each is a part of
-    grain_order: NDArray[np.int64] | None = None  # of grains: by point, value and, where people differ, at random
     person: Persons | None = None  # of each point; None where every row is another person
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
@@ -179,7 +186,10 @@ class Points:
     @property
     def people(self) -> int:
         """Different people of all points; rows where every row is another person."""
-        return int(self.count_people(np.zeros(len(self.weights), np.int64)).sum())
+        if self.person is None:
+            return self.rows
+        several = self.person != ALONE
+        return int(self.weights[~several].sum()) + int(np.count_nonzero(np.bincount(self.person[several])))
 
     @property
     def most_rows(self) -> int:
@@ -239,7 +249,8 @@ class Points:
         other_bytes = further_partitions_bytes(
             points, [min(points, self.most_classes(other)) for other in self.further_ks]
         )
-        return working_bytes(points, grains, classes, self.distinct_values) + other_bytes
+        own_bytes = points * point_bytes(len(self.axes))
+        return working_bytes(own_bytes, grains, classes, self.distinct_values) + other_bytes
 
     @property
     def distinct_values(self) -> list[int]:
@@ -252,14 +263,14 @@ class Points:
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def sufficient_memory(self, k: int | None = None) -> int:
-        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        """The --memory to advise: where axes are coarse for want of it, with more there are more points to hold."""
         if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
             return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0
         classes = self.rows // max(k, 1) if k is not None else 0
         rest = working_bytes(0, grains, classes, self.distinct_values)
         rest += further_partitions_bytes(0, [self.rows // other for other in self.further_ks])
-        each = POINT_BYTES + further_partitions_bytes(1, [0] * len(self.further_ks))
+        each = point_bytes(len(self.axes)) + further_partitions_bytes(1, [0] * len(self.further_ks))
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
@@ -360,13 +371,14 @@ def build_points(
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
         raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
-    if by_level or not exceeds_limit(table, axes, sample, most):
+    if not point_limit.step and (by_level or not exceeds_limit(table, axes, sample, most)):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
             if by_level:
                 raise
-    return group_coarsened(origin, axes, mappings, sample(), most)
+    step = point_limit.step or find_step(axes, sample(), table.rows, most, point_limit.k, rounding=point_limit.rounding)
+    return group_coarsened(origin, axes, mappings, step, most)
 
 
 def build_points_to_cut(
@@ -407,11 +419,10 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
 
 
 def group_coarsened(
-    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
+    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], step: float, most: int
 ) -> Points:
-    """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
-    point_limit, table = origin.point_limit, origin.table
-    step = find_step(axes, sample, table.rows, most, point_limit.k, rounding=point_limit.rounding)
+    """Points on axes with cells of a step; where the sample promised too much, still coarser ones."""
+    point_limit = origin.point_limit
     while True:
         report("making axes coarser")
         if point_limit.rounding:
@@ -497,7 +508,6 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
         rows,
         sensitive=SensitiveValues(columns, values) if columns else None,
         part_of=point,
-        grain_order=order_grains(point, values, person, key),
         person=person,
         origin=origin,
     )
@@ -507,22 +517,30 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
 
 def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first grain of each point, and the point of each grain; grains come in the order of their codes."""
-    new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
-    place = np.cumsum(new) - 1
+    place = number_runs(codes)
     if person is None:
-        return np.flatnonzero(new), place
-    order = np.lexsort((person, place))
+        return np.flatnonzero(np.diff(place, prepend=-1)), place
+    order = order_pairs(place, person)
     new = np.r_[True, (np.diff(place[order]) != 0) | (np.diff(person[order]) != 0)][: len(codes)]
     point = np.empty(len(codes), np.int64)
     point[order] = np.cumsum(new) - 1
     return order[new], point
 
 
-def order_grains(point: NDArray[np.int64], values: Codes, person: Persons | None, key: bytes) -> NDArray[np.int64]:
-    """Grains by point, then by value; who comes first among equal ones, only the key knows."""
-    if person is None:
-        return np.arange(len(point))
-    return np.lexsort((draw_order(len(point), key), *values.T[::-1], point))
+def number_runs(codes: NDArray[Any]) -> NDArray[np.int64]:
+    """The number of each tuple, where equal ones follow each other."""
+    new = np.zeros(len(codes), bool)
+    for column in codes.T:
+        new[1:] |= column[1:] != column[:-1]
+    return np.cumsum(new)
+
+
+def order_grains(grains: Points, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Some grains by point, then by value; who comes first among equal ones, only the owner's secret knows."""
+    assert grains.part_of is not None and grains.secret is not None
+    values = grains.sensitive.codes[chosen].T[::-1] if grains.sensitive else ()
+    drawn = draw_numbers(chosen, grains.secret.derive("people"))
+    return chosen[np.lexsort((drawn, *values, grains.part_of[chosen]))]
 
 
 def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tuple[Mapping1D, ...]]:

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -72,6 +72,15 @@ BESIDE_SERIES = (
 )
 
 
+NOT_COMPARED = {
+    "k": None,
+    "joint_k": None,
+    "worst_k": None,
+    "below": None,
+    "counted": "rows",
+}  # figures of no composition
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """What the ledger said: how many earlier releases there are, and why one more is admitted."""
@@ -80,18 +89,16 @@ class Admission:
     earlier: int = 0
     updated: int = 0  # releases of a file that lay at the same path and held other rows
     nested_in: str | None = None
-    k: int | None = None  # the smallest class of any release, and what is left of it
-    joint_k: int | None = None
-    worst_k: int | None = None
-    below: int | None = None  # rows with fewer than k joint candidates
-    counted: str = "rows"  # what candidates are, or people
+    composition: Composition | None = None  # what all releases together leave to hide among, where they were compared
     shared: int = 0  # earlier releases of other tables that share some of the rows
     same_as: str = ""  # hash of the earlier release that it repeats
     judged: tuple[str, ...] = ()  # hashes of the earlier releases that it was compared with
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        return {name: value for name, value in asdict(self).items() if name not in ("same_as", "judged")}
+        left = {name: getattr(self.composition, name, usual) for name, usual in NOT_COMPARED.items()}
+        known = ("verdict", "earlier", "updated", "nested_in", "shared")
+        return {name: getattr(self, name) for name in known} | left
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +199,7 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
             kept = ledger.keep_sketches(sketches)
             entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
             ledger.add(book, entry)
-            yield Admission(**asdict(admission) | {"updated": len(moved)})
+            yield replace(admission, updated=len(moved))
         except BaseException:
             if draft.path.exists():  # else the table has its name already
                 ledger.write(book, book.releases)
@@ -269,22 +276,7 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
-    return state_composition(composition, count, past, known)
-
-
-def state_composition(composition: Composition, count: int, past: Past, known: Iterable[str]) -> Admission:
-    """The admission of a release of which all releases together leave this much."""
-    return Admission(
-        "composed",
-        count,
-        k=composition.k,
-        joint_k=composition.joint_k,
-        worst_k=composition.worst_k,
-        below=composition.below,
-        counted=composition.counted,
-        shared=len(past.shared),
-        judged=tuple(known),
-    )
+    return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
 
 
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:

@@ -90,7 +90,7 @@ def compose(
 
 
 def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) -> None:
-    """Of a table that shares rows with another one, most lie in classes of both, unless their cells changed."""
+    """Refuse tables that share rows where fewer than half of the rows lie in classes of all releases."""
     if earlier and matched < MOST * min(rows, *earlier):
         raise BadOption(
             option,
@@ -180,7 +180,7 @@ def find_cover(linkage: Linkage, option: str, least_people: Ints | None = None) 
 
 
 def cover_classes(linkage: Linkage) -> Cover:
-    """The same of any table."""
+    """Which rows of a table could be in which class of a release, by their quasi-identifiers; nothing is refused."""
     rows_of = [linkage.candidates(group) for group in range(len(linkage.release.labels))]
     rows, cells = np.concatenate(rows_of), np.repeat(np.arange(len(rows_of)), list(map(len, rows_of)))
     order = np.argsort(rows, kind="stable")

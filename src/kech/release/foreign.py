@@ -63,6 +63,6 @@ def is_readable(text: str) -> bool:
 
 
 def close_interval(label: Cell) -> Cell:
-    """An interval without its second end as kech writes it."""
+    """A half-open interval of ARX, `[20, 30[`, as kech writes it: `[20, 30)`; any other label as it is."""
     match = HALF_OPEN.fullmatch(label or "")
     return f"{match[1]})" if match else label

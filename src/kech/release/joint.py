@@ -55,7 +55,7 @@ class Version:
         return Cover(self.key[cover.row][order], cover.cell[order])
 
     def cover_held(self, earlier: Sequence["Version"], option: str) -> Cover:
-        """The same of a release of a series, which may hold rows that left or were corrected as they were before."""
+        """Which keys could be in which class of a series, which may still hold their cells of earlier versions."""
         release = self.linkage.release
         pairs = []
         for version in (self, *earlier):
@@ -160,6 +160,6 @@ def find_present(covers: Sequence[Cover]) -> Bools:
 
 
 def restrict(cover: Cover, mask: Bools) -> Cover:
-    """The same for some keys only."""
+    """A cover of the keys that the mask chooses."""
     kept = mask[cover.row]
     return Cover(cover.row[kept], cover.cell[kept])

@@ -203,11 +203,11 @@ def find_status(entry: Entry) -> str:
     if is_held(Path(entry.draft)):
         return "open"
     address = find_address(entry.address)
-    return fate_of_table(address, entry.release) if address else "never"
+    return find_status_of_table(address, entry.release) if address else "never"
 
 
-def fate_of_table(address: Address, release: str) -> str:
-    """Its rows tell, as text; only they do."""
+def find_status_of_table(address: Address, release: str) -> str:
+    """What became of a release into a database: "placed" where the rows of the table, as text, have its hash."""
     try:
         with private_folder() as folder, open_database(address) as database:
             database.export(folder / "released.csv")

@@ -60,12 +60,12 @@ class LinkedColumn:
 
     @cached_property
     def cover(self) -> Any:
-        """Of a label: which distinct cells it covers."""
+        """A function: for a label, which of the distinct cells it covers."""
         return lru_cache(maxsize=max(1, MOST_COVERED // len(self.texts)))(self._find_covered)
 
     @cached_property
     def weight(self) -> Any:
-        """Of a label: how many rows it covers."""
+        """A function: for a label, how many rows it covers."""
         return lru_cache(maxsize=None)(lambda label: int(self.counts[self.cover(label)].sum()))
 
     @cached_property
@@ -83,7 +83,7 @@ class LinkedColumn:
         return np.sort(self.rows_by_cell(label)).astype(np.int64)
 
     def rows_by_cell(self, label: Cell) -> NDArray[np.int32]:
-        """The same, cell by cell."""
+        """The rows that a label covers, one distinct cell after another."""
         cells = np.flatnonzero(self.cover(label))
         counts = self.counts[cells]
         before = np.cumsum(counts) - counts
@@ -125,7 +125,7 @@ class LinkedColumn:
 
     @cached_property
     def ranks(self) -> Callable[[str], tuple[int, int]]:
-        """Of a range: the first and the last of the values in order."""
+        """A function: for a label such as low..high, the places of its first and its last value in the order."""
         return range_reader(self.values_in_order)
 
     @cached_property
@@ -243,12 +243,12 @@ class Linkage:
 
 
 def link(release: Published, table: Table) -> Linkage:
-    """Read the quasi-identifiers of the other table; its order is kept."""
+    """Link a release with a table: the quasi-identifiers of the table are read, and its order is kept."""
     return link_all([release], table)[0]
 
 
 def link_all(releases: Sequence[Published], table: Table) -> list[Linkage]:
-    """The same of several releases, whose quasi-identifiers are read once."""
+    """Link several releases with one table, whose quasi-identifiers are read once."""
     names = list(dict.fromkeys(name for release in releases for name in release.quasi_identifiers))
     check_loaded(table, names)
     coded = read_codes(table, names)

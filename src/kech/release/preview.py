@@ -138,22 +138,19 @@ def price_columns(release: Release) -> tuple[ColumnCost, ...]:
 
 
 def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
-    """One quasi-identifier over all published rows."""
+    """What becomes of the j-th quasi-identifier, over the classes weighted with their rows."""
     axis, rows = partition.points.axes[j], partition.sizes
-    widths = axis.widths(partition.lo[:, j], partition.hi[:, j])
-    lost = np.array([label == EVERYTHING for label in partition.labels(j)])
-    missing = (partition.lo[:, j] == axis.null) & ~lost
-    tails = axis.is_open(partition.lo[:, j], partition.hi[:, j]) & ~lost
-    ended, total = ~(lost | missing | tails), int(rows.sum())
-    width = (
-        float((rows * ended) @ in_values(axis, partition.lo[:, j], partition.hi[:, j]) / rows[ended].sum())
-        if ended.any()
-        else None
+    lo, hi = partition.lo[:, j], partition.hi[:, j]
+    is_lost = np.array([label == EVERYTHING for label in partition.labels(j)])
+    is_missing = (lo == axis.null) & ~is_lost
+    is_open = axis.is_open(lo, hi) & ~is_lost
+    has_ends = ~(is_lost | is_missing | is_open)
+    is_exact = (axis.widths(lo, hi) == 0) & has_ends
+    exact, missing, lost, open_ = (
+        int(rows[mask].sum()) / int(rows.sum()) for mask in (is_exact, is_missing, is_lost, is_open)
     )
-    exact, tail, gone, nothing = (
-        int(rows[mask].sum()) / total for mask in ((widths == 0) & ended, tails, missing, lost)
-    )
-    return ColumnPreview(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
+    width = float((rows * has_ends) @ in_values(axis, lo, hi) / rows[has_ends].sum()) if has_ends.any() else None
+    return ColumnPreview(axis.column, axis.kind, width, exact, missing, lost, losses[axis.column], open_)
 
 
 def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:

@@ -87,17 +87,20 @@ def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
 
 
-def find_pointers(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
-    """Columns published as they are, where nearly every row that has a value has its own: it points at the row."""
+def find_identifying(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
+    """Columns published as they are, in which nearly every row that has a value has one of its own."""
     names = [*document["sensitive"], *document["kept"]]
     return [name for (name,) in find_unique(path, dialect_of(document), [(name,) for name in names])]
 
 
-def find_joint_pointers(path: AnyPath, document: Mapping[str, Any], alone: Collection[str]) -> list[list[str]]:
-    """The same for pairs of columns none of which points at rows alone; for all of them where no pair does."""
+def find_identifying_together(path: AnyPath, document: Mapping[str, Any], alone: Collection[str]) -> list[list[str]]:
+    """Pairs of other columns in which nearly every row has values of its own; where there is none, all of them.
+
+    `alone` are columns in which it has one already; they are left out.
+    """
     names = [name for name in (*document["sensitive"], *document["kept"]) if name not in alone]
-    few = len(names) * (len(names) - 1) // 2 <= MOST_PAIRS  # then all are looked at
-    distinct = dict.fromkeys(names, 0) if few else count_values(path, dialect_of(document), names)
+    looks_at_all = len(names) * (len(names) - 1) // 2 <= MOST_PAIRS  # otherwise at the likeliest pairs
+    distinct = dict.fromkeys(names, 0) if looks_at_all else count_values(path, dialect_of(document), names)
     pairs = find_unique(path, dialect_of(document), likeliest_pairs(distinct))
     if pairs or len(names) < 3:
         return list(map(list, pairs))
@@ -160,7 +163,7 @@ def hash_cells(cells: Sequence[Cell]) -> Ints:
 
 
 def hash_present(cells: Sequence[Cell]) -> Ints:
-    """The same, with 0 for what is missing or empty."""
+    """A number for each cell, 0 where it is missing or empty."""
     hashes = hash_cells(cells)
     hashes[hashes == hash(None)] = hash("")  # which is 0
     return hashes

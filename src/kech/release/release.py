@@ -27,9 +27,9 @@ from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, Not
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
-from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.query import build_query
 from kech.release.sharing import weigh_shared_values
 from kech.release.writing import (
@@ -169,7 +169,7 @@ class Release:
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
     def batches(self, *, for_csv: bool, tallies: Sequence[Tally] = (), listed: bool = False) -> Any:
-        """The released rows as a stream, in an order nobody can know; tallies hear the values behind the labels.
+        """The released rows as a stream, in an order nobody can know; tallies count the values behind the labels.
 
         Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
         """
@@ -183,7 +183,7 @@ class Release:
         stream = stream if listed and not any(isinstance(tally, ValueTally) for tally in tallies) else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         for tally in reversed(tallies):
-            stream = tally.watch(stream)
+            stream = tally.take_columns(stream)
         return as_typed(stream, self.axes, [PERSON_NUMBER] if self.numbering else [], for_csv=for_csv)
 
     def outputs(self, name: str) -> list[Output]:
@@ -358,10 +358,10 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
-            "identifying": [name for name in as_they_are if points_at_rows(self.published_table, name)],
-            "identifying_together": find_joint_pointers(self.published_table, as_they_are),
+            "identifying": [name for name in as_they_are if is_identifying(self.published_table, name)],
+            "identifying_together": find_identifying_together(self.published_table, as_they_are),
             "rare_texts": [
-                axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+                axis["column"] for axis in self.axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
             ],
             "repeated_people": [repeat.says for repeat in self.table.repeats],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
@@ -436,6 +436,13 @@ def make_release(
     return cut_release(table, request)
 
 
+def repeat_release(table: Table, document: Mapping[str, Any], fields: Mapping[str, Any]) -> Release:
+    """The release that a certificate is of, with fields that it does not state; any memory gives the same labels."""
+    coarse = document["parameters"].get("coarse")
+    request = table.resolve_request(None, dict(fields))
+    return cut_release(table, request, step=coarse["step"] if coarse else 0.0)
+
+
 def release_frame(frame: Any, request: Request | None, preview: bool, fields: Mapping[str, Any]) -> Release:
     """The release of a dataframe, which is held as long as its release; a file is read first by its owner."""
     if isinstance(frame, str | PathLike):
@@ -448,11 +455,13 @@ def release_frame(frame: Any, request: Request | None, preview: bool, fields: Ma
         raise
 
 
-def cut_release(table: Table, request: Request) -> Release:
-    """The release of a table that was checked, as a checked request says."""
+def cut_release(table: Table, request: Request, step: float | None = None) -> Release:
+    """The release of a table that was checked, as a checked request says; axes are as coarse as a step, if one is
+    given.
+    """
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
-    points = build_request_points(table, request)
+    points = build_request_points(table, request, step)
     (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
         goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
@@ -468,9 +477,9 @@ def cut_release(table: Table, request: Request) -> Release:
     return release
 
 
-def build_request_points(table: Table, request: Request) -> Points:
+def build_request_points(table: Table, request: Request, step: float | None = None) -> Points:
     """The points of a table as a request wants them cut."""
-    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
+    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True, step=step)
     histories = request.goal.protect_history
     return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
 

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech.axes.coarsening import count_distinct
-from kech.axes.spelling import fold_people
+from kech._kernels import Words, distinct_rows
+from kech.axes.spelling import encode_spellings, fold_people
 from kech.certificate import certificate_path
 from kech.certificate.labels import (
     DAY,
@@ -40,7 +40,7 @@ from kech.errors import BadOption, BadTarget, check_path
 from kech.points.people import scramble
 from kech.release.published import hash_cells, mix
 from kech.system.files import clear_refusals, draft_file, put_in_place
-from kech.tables.batches import read_ahead
+from kech.tables.batches import number_cells, read_ahead, spell_words
 from kech.tables.source import Address
 from kech.tables.table import Table
 
@@ -338,12 +338,12 @@ def parquet_writer(file: Any, schema: Any) -> Any:
 
 
 class Tally(Protocol):
-    """Hears the values of some columns while rows pass by."""
+    """Counts the values of some columns, which are not published, while rows are written."""
 
     columns: list[str]
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without these columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take these columns, the last ones of the stream, and count them; gives the stream without them."""
 
 
 class PeopleTally:
@@ -355,25 +355,76 @@ class PeopleTally:
     def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
         self.labels = list(labels)  # the published columns of the quasi-identifiers
         self.columns = list(columns)  # the person columns
-        self.pairs: list[NDArray[np.int64]] = []  # of each batch: every class with each of its people, as numbers
+        self.names = [Names() for _ in columns]  # the cells of each
+        self.figures: list[list[NDArray[np.int64]]] = []  # of each batch and row: its class
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without the person columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the person columns, the last ones of the stream, and count them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._count(stream, schema))
+        return pa.RecordBatchReader.from_batches(schema, self._pass(stream, schema))
 
-    def _count(self, stream: Any, schema: Any) -> Iterator[Any]:
+    def _pass(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
-            labels = hash_published(batch, self.labels)
-            people = [hash_column(column, fold_people) for column in batch.columns[len(schema) :]]
-            self.pairs.append(distinct_pairs(np.stack([mix(labels), mix(people)])))
+            self.figures.append(self.hash_labels(batch))
+            for names, column in zip(self.names, batch.columns[len(schema) :], strict=True):
+                names.add(column)
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
+
+    def hash_labels(self, batch: Any) -> list[NDArray[np.int64]]:
+        """A figure of each row: its class, by its labels."""
+        return [mix(hash_published(batch, self.labels))]
 
     def state(self) -> dict[str, Any]:
         """What the maker of a file states: people of the smallest class, and of all classes."""
-        classes, people = distinct_pairs(np.concatenate([np.empty((2, 0), np.int64), *self.pairs], axis=1))
-        sizes = np.unique(classes, return_counts=True)[1]
-        return {"promise": "person", "k": int(sizes.min()) if len(sizes) else 0, "people": count_distinct(people)}
+        (classes,), person = self.read_figures(1), self.number_people()
+        sizes = np.bincount(distinct_pairs(number_values(classes), person)[0])
+        people = int(np.count_nonzero(np.bincount(person)))
+        return {"promise": "person", "k": int(sizes.min(initial=people)), "people": people}
+
+    def read_figures(self, count: int) -> list[NDArray[np.int64]]:
+        """So many figures of all rows."""
+        return [np.concatenate([np.empty(0, np.int64), *(batch[i] for batch in self.figures)]) for i in range(count)]
+
+    def number_people(self) -> NDArray[np.int64]:
+        """The person of all rows."""
+        codes = [names.codes() for names in self.names]
+        return codes[0] if len(codes) == 1 else distinct_rows(np.stack(codes, axis=1))[1]
+
+
+class Names:
+    """The cells of one person column while rows pass by: texts, each held once, or whole numbers."""
+
+    def __init__(self) -> None:
+        self.words = Words()
+        self.cells: list[NDArray[Any]] = []  # of each batch: the numbers of texts, or the numbers that they are
+        self.whole = False
+
+    def add(self, column: Any) -> None:
+        """Keep the cells of a batch."""
+        self.whole = pa.types.is_integer(column.type)
+        self.cells.append(read_whole(column) if self.whole else number_texts(self.words, column))
+
+    def codes(self) -> NDArray[np.int64]:
+        """A number for each cell, by how it reads; what is missing reads as nothing."""
+        cells = np.concatenate([np.empty(0, np.int64), *self.cells])
+        if self.whole:
+            least, most = int(cells.min()), int(cells.max())
+            return cells - least if most - least < 2 * len(cells) else number_values(cells)
+        spellings = encode_spellings(spell_words(self.words).to_pylist(), fold_people)
+        return np.asarray(np.r_[0, spellings][cells], np.int64)
+
+
+def read_whole(column: Any) -> NDArray[np.int64]:
+    """Whole numbers; what is missing is the least one."""
+    return np.asarray(column.cast(pa.int64(), safe=False).fill_null(np.iinfo(np.int64).min).to_numpy())
+
+
+def number_values(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each value among all different ones; np.unique hashes, which takes far longer."""
+    order = np.argsort(values)
+    numbers = np.zeros(len(values), np.int64)
+    numbers[order[1:]] = np.cumsum(np.diff(values[order]) != 0)
+    return numbers
 
 
 class HistoryTally(PeopleTally):
@@ -382,24 +433,21 @@ class HistoryTally(PeopleTally):
     def __init__(self, labels: Sequence[str], columns: Sequence[str], number: str) -> None:
         super().__init__(labels, columns)
         self.number = number  # the published column of numbers
-        self.rows: list[NDArray[np.int64]] = []  # of each batch: number, person and class of every row
 
-    def _count(self, stream: Any, schema: Any) -> Iterator[Any]:
-        for batch in stream:
-            number, *labels = hash_published(batch, [self.number, *self.labels])
-            people = [hash_column(column, fold_people) for column in batch.columns[len(schema) :]]
-            self.rows.append(np.stack([number, mix(people), mix(labels)]))
-            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
+    def hash_labels(self, batch: Any) -> list[NDArray[np.int64]]:
+        """Figures of each row: its number and its class."""
+        number, *labels = hash_published(batch, [self.number, *self.labels])
+        return [number, mix(labels)]
 
     def state(self) -> dict[str, Any]:
         """What the maker of a file states: the fewest people who share a history, and all people.
 
         No history is safe where a number is of several people, or a person has several numbers.
         """
-        number, person, group = np.concatenate([np.empty((3, 0), np.int64), *self.rows], axis=1)
-        pairs = distinct_pairs(np.stack([number, person]))
+        (number, group), person = self.read_figures(2), self.number_people()
+        number = number_values(number)
         people, who = np.unique(person, return_inverse=True)
-        one_to_one = len(people) == len(np.unique(number)) == pairs.shape[1]
+        one_to_one = len(people) == len(np.unique(number)) == len(distinct_pairs(number, person)[0])
         sums = np.zeros(len(people), np.uint64)
         np.add.at(sums, who.ravel(), scramble(group.view(np.uint64)))  # equal for equal multisets of labels
         sizes = np.unique(sums, return_counts=True)[1]
@@ -407,22 +455,33 @@ class HistoryTally(PeopleTally):
         return {"promise": "history", "k": k, "people": len(people)}
 
 
-def distinct_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Two rows of numbers, each column once."""
-    ordered = pairs[:, np.lexsort(pairs)]
-    new = np.r_[True, (np.diff(ordered, axis=1) != 0).any(axis=0)][: ordered.shape[1]]
-    return ordered[:, new]
+def distinct_pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Pairs of numbers below 2^31, each once, in their order."""
+    pairs = np.sort((first << 32) + second)
+    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
+    return pairs >> 32, pairs & 0xFFFFFFFF
+
+
+def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
+    """The number of each text among the words, 0 for what is missing."""
+    coded = pa.types.is_dictionary(column.type)
+    numbers = number_cells((words, column.dictionary if coded else column))
+    assert numbers is not None  # a batch is short enough
+    if not coded:
+        return numbers
+    places = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(numbers, np.uint32(0))[places])
 
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
     """Numbers for the cells of published columns; original values that pass by under the same names come later."""
-    return [hash_column(batch.column(batch.schema.names.index(name)), list) for name in names]
+    return [hash_column(batch.column(batch.schema.names.index(name))) for name in names]
 
 
-def hash_column(column: Any, read: Callable[[Sequence[str]], Sequence[str]]) -> NDArray[np.int64]:
-    """A number for each cell, by how it reads; what is missing reads as nothing."""
+def hash_column(column: Any) -> NDArray[np.int64]:
+    """A number for each cell; what is missing is empty."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = read([str(value) if value is not None else "" for value in coded.dictionary.to_pylist()])
+    texts = [str(value) if value is not None else "" for value in coded.dictionary.to_pylist()]
     numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
     places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(numbers[places])
@@ -441,8 +500,8 @@ class ValueTally:
         self.columns = list(columns)  # the quasi-identifiers
         self.counts: list[Counter[tuple[Cell, ...]]] = [Counter() for _ in self.columns]  # (*labels, value) -> rows
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without the original values, which are its last columns."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the original values, the last columns of the stream, and count them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
         return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))
 
@@ -460,9 +519,10 @@ class ValueTally:
         if not batches:
             return
         columns = pa.Table.from_batches(batches).columns
+        values = [column.cast(pa.string()) for column in columns[len(schema) :]]
         labels = [columns[schema.get_field_index(name)] for name in self.labels]
         names = [str(i) for i in range(len(labels) + 1)]
-        for counts, column in zip(self.counts, columns[len(schema) :], strict=True):
+        for counts, column in zip(self.counts, values, strict=True):
             counted = pa.table([*labels, column], names=names).group_by(names).aggregate([([], "count_all")])
             keys = zip(*(counted[name].to_pylist() for name in names), strict=True)
             counts.update(dict(zip(keys, counted["count_all"].to_pylist(), strict=True)))

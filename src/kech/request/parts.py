@@ -71,6 +71,13 @@ def list_cuts() -> str:
     return f"{', '.join(first)} or {last}"
 
 
+YES_OR_NO: dict[str, Any] = {  # of every field that is a switch
+    "example": "true",
+    "accepts": lambda value: isinstance(value, bool),
+    "reason": "write true or false.",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a request."""
@@ -195,9 +202,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -205,9 +210,7 @@ class Reading(Part, frozen=True):
         bool,
         Field(
             "Read a CSV file whose columns share a name: the second age becomes age_2.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
         ),
     ] = False
 
@@ -242,9 +245,7 @@ class Columns(Part, frozen=True):
         bool,
         Field(
             "Every row is another person, even where an identifier repeats.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             drops=("person",),
         ),
     ] = False
@@ -370,9 +371,7 @@ class Goal(Part, frozen=True):
         Field(
             "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
             "random person_number links them in the release.",
-            "true",
-            accepts=lambda value: isinstance(value, bool),
-            reason="write true or false.",
+            **YES_OR_NO,
             public=True,
         ),
     ] = False
@@ -621,6 +620,16 @@ class Series(Part, frozen=True):
             percent=True,
         ),
     ] = None
+    gather: Annotated[
+        int | None,
+        Field(
+            "New rows of later versions all wait until so many have gathered; cut together, they are blurred less. The "
+            "series remembers it.",
+            "500",
+            accepts=lambda rows: is_whole(rows, 0),
+            reason="write a number of rows, 0 or more.",
+        ),
+    ] = None
     departures: Annotated[
         str | None,
         Field(
@@ -682,7 +691,7 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
 
 
 def set_fields(part: Part, **values: Any) -> None:
-    """Put values of a new part into their usual form."""
+    """Overwrite fields of a part while it is made; afterwards it is frozen."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)
 

@@ -174,7 +174,7 @@ def write_text(target: Path, text: str, *, private: bool = False) -> None:
 
 
 def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
-    """The same of what is no text."""
+    """Write a small file of bytes whole or not at all."""
     with clear_refusals(target), draft_file(target) as draft:
         draft.write_bytes(content)
         put_in_place({draft: target}, private=private)

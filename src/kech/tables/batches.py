@@ -35,7 +35,7 @@ class Output:
     source: int | None  # None for labels
     labels: Sequence[str | None] = ()  # one a class
     typed: bool = False  # turn text that reads as numbers or dates into them
-    private: bool = False  # text of the source as it stands there, for the eyes of its owner
+    private: bool = False  # text or whole numbers of the source as they stand there, for the eyes of its owner
 
 
 class RowAssigner:
@@ -318,22 +318,20 @@ class Numbering:
 
     def kind(self, column: int) -> Any:
         """The narrowest type for the numbers of a column."""
-        return narrowest_type(self.words[column])
+        return np.min_scalar_type(self.words[column].count - 1)
 
     def list_words(self, column: int) -> Any:
-        """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
+        """The texts of a column with their numbers, NULL first.  Of a column that was given up they are freed."""
         words = self.given_up.pop(column, None) or self.words[column]
-        ends, letters = words.texts()
-        texts = pa.Array.from_buffers(
-            pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)]
-        )
-        numbers = np.arange(len(ends)).astype(narrowest_type(words))
+        texts = spell_words(words)
+        numbers = np.arange(words.count).astype(np.min_scalar_type(words.count - 1))
         return pa.table({f"k{column}": numbers, f"c{column}": pa.chunked_array([pa.nulls(1, texts.type), texts])})
 
 
-def narrowest_type(words: Words) -> Any:
-    """The type that holds all numbers."""
-    return np.min_scalar_type(words.count - 1)
+def spell_words(words: Words) -> Any:
+    """The texts of all numbers from 1 on, as an Arrow array."""
+    ends, letters = words.texts()
+    return pa.Array.from_buffers(pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)])
 
 
 def number_cells(words_and_cells: tuple[Words, Any]) -> NDArray[np.uint32] | None:

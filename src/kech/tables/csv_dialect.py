@@ -88,7 +88,7 @@ def codec_name(encoding: str) -> str:
 
 
 def check_utf8(path: Path) -> bool:
-    """Whether all lines end in the same way; a NUL byte or a byte out of place is refused with its line."""
+    """Refuse a file that is not UTF-8 or holds a NUL byte, with the line; gives whether all lines end alike."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     ends, last = LineEnds(), b""
     with path.open("rb") as file:
@@ -239,7 +239,7 @@ def row_ends(block: bytes, inside: bool) -> Any:
 
 
 def read_longest(path: Path, delimiter: str, most: int) -> int:
-    """The same for files with single quotes in their cells too, a row at a time."""
+    """Bytes of the longest row of a CSV file, a row at a time: slow, and right where cells hold single quotes."""
     csv.field_size_limit(max(csv.field_size_limit(), most))
     try:
         with path.open(encoding="latin-1", newline="") as file:  # a byte is a letter

@@ -178,7 +178,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns whose distinct values lie in the backend
-        self._loaded: dict[int, tuple[Mapping1D, int]] = {}  # of each column whose codes lie in the backend: its stride
+        self._loaded: dict[int, Mapping1D] = {}  # of each column whose codes lie in the backend
         self._grouped: Sequence[Mapping1D] = ()  # whose points do
         self._weights = np.zeros(0, np.int64)  # rows of these points
 
@@ -210,7 +210,7 @@ class Engine:
         """Texts of categories in one spelling, which follows from each text alone."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: fold_spelling(text) for (text,) in records if isinstance(text, str)}
+            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
                 self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
@@ -281,7 +281,7 @@ class Engine:
         return self.count_repeats(columns)[:2]
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
-        """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
+        """Distinct combinations of values, rows that have one, rows of the commonest; folded: 1.0 is 1, A is a."""
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
@@ -326,6 +326,12 @@ class Engine:
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
         self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
+
+    def count_codes(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples in any order, and their rows; no point is kept, which takes half the time."""
+        coded = self._code(mappings)
+        table = self.backend.read(coded.points(numbered=False), "counting values")
+        return coded.packing.unpack(table), as_array(table, "n", np.int64)
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
@@ -382,25 +388,24 @@ class Engine:
         return self._code(mappings)
 
     def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
-        """The rows with their codes, which lie in the backend: tables with the part of each value in a number."""
+        """The rows with their codes, which lie in the backend: tables with the code of each value."""
         packing = Packing(mappings)
-        for mapping, stride in zip(mappings, packing.strides, strict=True):
-            loaded, factor = self._loaded.get(mapping.column, (None, 0))
-            if loaded is not mapping or factor != stride:
-                self._load(mapping, stride)
+        for mapping in mappings:
+            if self._loaded.get(mapping.column) is not mapping:
+                self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
         return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
 
-    def _load(self, mapping: Mapping1D, stride: int) -> None:
+    def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
         if not self.layout.columns[column].in_words:
             self._count(column)
         self._loaded.pop(column, None)
-        parts = pa.array(mapping.codes.astype(np.int64) * stride)
-        self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
-        self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
+        codes = pa.array(mapping.codes.astype(np.int64))
+        self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "code": codes}), "loading codes")
+        self._make(f"m{column}", sql.codes_of_values(self.layout, mapping), "loading codes")
         self.backend.broadcast_small(self.layout.name(f"m{column}"), len(mapping.values))
-        self._loaded[column] = mapping, stride
+        self._loaded[column] = mapping
 
     # -- a release -----------------------------------------------------------------------------------------------
 
@@ -425,14 +430,17 @@ class Engine:
         return publish(coded, split, outputs, for_csv)
 
     def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Rows leave the backend as narrow as they can, and get their classes here.
+        """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
 
+        So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
         Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
         source_of = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
         cells = {
-            f"o{i}": f"kept.{self.layout.key(source)}" if i in lists else self._publish_cell(outputs[i], for_csv)
+            f"o{i}": f"kept.{self.layout.key(source)}"
+            if i in lists or (outputs[i].private and sql.is_whole(self.layout.columns[source]))
+            else self._publish_cell(outputs[i], for_csv)
             for i, source in source_of.items()
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
@@ -537,10 +545,12 @@ class Engine:
         return cell
 
 
-def fold_spelling(text: str) -> str:
-    """A text in small letters, with one space between words and none around.
+def write_plainly(text: str) -> str:
+    """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
 
-    >>> fold_spelling(" Never  Married ")
+    It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
+
+    >>> write_plainly(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())

@@ -122,7 +122,7 @@ def folder_batches(folder: Path) -> Any:
         partitioning=ds.HivePartitioning(schema),
         partition_base_dir=str(folder),
     )
-    return pa.RecordBatchReader.from_batches(rows.schema, check_parts(folder, rows))
+    return pa.RecordBatchReader.from_batches(rows.schema, read_batches(folder, rows))
 
 
 def find_parts(folder: Path) -> Sequence[Path]:
@@ -143,8 +143,8 @@ def part_keys(folder: Path, file: Path) -> Sequence[str]:
     return [part.partition("=")[0] for part in file.relative_to(folder).parts[:-1] if "=" in part]
 
 
-def check_parts(folder: Path, rows: Any) -> Iterator[Any]:
-    """Record batches; a damaged file is refused by the name of its folder."""
+def read_batches(folder: Path, rows: Any) -> Iterator[Any]:
+    """The record batches of a folder of Parquet files; a damaged file is refused by the name of the folder."""
     try:
         yield from rows.to_batches()
     except (pa.ArrowException, OSError, ValueError):

@@ -306,7 +306,7 @@ class Database(Protocol):
 def open_database(address: Address, memory: int | None = None) -> AbstractContextManager[Database]:
     """A connection to the database of a table; where it works in this process, with so much memory in all."""
     if address.scheme == "duckdb":
-        from kech.tables.duckdb import DuckDBDatabase
+        from kech.tables.duckdb_files import DuckDBDatabase
 
         return DuckDBDatabase.open(address, memory)
     if address.scheme == "spark":

@@ -7,6 +7,7 @@ Rows are a table `kept`, numbered by r from 0, with columns c0, c1, ...  Made of
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from re import fullmatch
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class Dialect:
         return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
 
     def rounded_text(self, cell: str, type: str, kind: str) -> str:
-        """The same, a number with six digits and its place, a moment as its day."""
+        """A cell as comparable text, less precise: a number with six digits and its place, a moment as its day."""
         text = self.comparable_text(cell, type, kind)
         if kind == "date":
             return f"substr({text}, 1, 10)"
@@ -213,7 +214,7 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
         "dated": f"dated OR {sql.moment(date)} IS NOT NULL",
         "odd": sql.matches("written", NOT_FINITE),
         "padded": sql.matches("written", ZERO_PADDED),
-        "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
+        "digits": f"coalesce(digits, CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END)",
     }
     finite = sql.is_finite("number")
     alike = f"i, missing, blank, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
@@ -226,13 +227,15 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
 def written_values(layout: Layout, column: int) -> str:
     """The distinct values of a column as text, and what is known of them by their type alone."""
     kept, sql = layout.columns[column], layout.dialect
-    kind, floating = kept.kind, is_float(kept)
-    number = "value" if floating else read_value(layout, column, "number") if kind == "number" else "NULL"
+    kind, floating, whole = kept.kind, is_float(kept), is_whole(kept)
+    number = "value" if floating or whole else read_value(layout, column, "number") if kind == "number" else "NULL"
     dated = f"{read_value(layout, column, 'date')} IS NOT NULL" if kind == "date" else "false"
-    text = layout.text(column, "value" if kind in ("text", "number") and not floating else "NULL")
+    text = layout.text(column, "value" if kind in ("text", "number") and not (floating or whole) else "NULL")
+    digits = f"length({layout.text(column, 'value')})" if whole else "NULL"
     blank = f"coalesce({text} = '', false)" if kind == "text" else "false"
     return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, {blank} AS blank, trim({text}) AS written,
-        CAST({number} AS {sql.float_type}) AS number, {dated} AS dated FROM {layout.name(f"v{column}")}"""
+        CAST({number} AS {sql.float_type}) AS number, {dated} AS dated, CAST({digits} AS INTEGER) AS digits
+        FROM {layout.name(f"v{column}")}"""
 
 
 def read_values(layout: Layout, column: int, kind: str) -> str:
@@ -258,6 +261,11 @@ def read_value(layout: Layout, column: int, kind: str) -> str:
 def is_float(column: Column) -> bool:
     """Whether a column holds floats."""
     return column.type.lower().startswith(FLOATS)
+
+
+def is_whole(column: Column) -> bool:
+    """Whether a column holds whole numbers, which have one text."""
+    return fullmatch("u?(tiny|small|big)?int(eger)?", column.type.lower()) is not None
 
 
 def text_bytes(layout: Layout, column: int) -> str:
@@ -413,13 +421,13 @@ class Packing:
         return codes
 
 
-def parts_of_values(layout: Layout, mapping: Mapping1D, stride: int) -> str:
-    """The part of each value in the number of a row, from a table `mapping` of values x and their parts."""
+def codes_of_values(layout: Layout, mapping: Mapping1D) -> str:
+    """The code of each value, from a table `mapping` of values x and their codes."""
     column = mapping.column
     keys = f"SELECT value AS key, value FROM {layout.name(f'v{column}')}"
     if layout.columns[column].in_words:
         keys = f"SELECT k{column} AS key, c{column} AS value FROM words{column}"
-    return f"""SELECT key, coalesce(part, {mapping.null * stride}) AS part
+    return f"""SELECT key, coalesce(code, {mapping.null}) AS code
         FROM (SELECT key, {read_value(layout, column, mapping.kind)} AS x FROM ({keys}) AS keyed) AS read
         LEFT JOIN mapping ON mapping.x = read.x"""
 
@@ -445,21 +453,20 @@ class CodedRows:
         points = self.layout.name("points")
         return f"({self.select(also, columns)}) AS coded JOIN {points} AS points ON {self.packing.same_point}"
 
-    def points(self) -> str:
-        """The distinct numbers, in their order, and their rows."""
+    def points(self, *, numbered: bool = True) -> str:
+        """The distinct numbers and their rows; numbered by p in their order, which takes as long again."""
         keys = ", ".join(self.packing.names)
-        return f"""SELECT row_number() OVER (ORDER BY {keys}) - 1 AS p, grouped.* FROM (SELECT {keys}, count(*) AS n
-            FROM ({self.select()}) AS coded GROUP BY {keys}) AS grouped ORDER BY p"""
+        grouped = f"SELECT {keys}, count(*) AS n FROM ({self.select()}) AS coded GROUP BY {keys}"
+        number = f"row_number() OVER (ORDER BY {keys}) - 1 AS p"
+        return f"SELECT {number}, grouped.* FROM ({grouped}) AS grouped ORDER BY p" if numbered else grouped
 
     def _part(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
         """The part of a value in the number of a row, and the join that finds it."""
-        column, null = mapping.column, mapping.null * stride
+        column = mapping.column
         join = f"JOIN {self.layout.name(f'm{column}')} AS m{column} ON m{column}.key = kept.{self.layout.key(column)}"
-        return (
-            (f"coalesce(m{column}.part, {null})", f"LEFT {join}")
-            if column in self.missing
-            else (f"m{column}.part", join)
-        )
+        missing = column in self.missing
+        code = f"coalesce(m{column}.code, {mapping.null})" if missing else f"m{column}.code"
+        return f"{code} * {stride}" if stride > 1 else code, f"LEFT {join}" if missing else join
 
 
 def other_rows(layout: Layout, rest: Layout) -> str:

@@ -254,7 +254,7 @@ class Table:
         return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
-        """The file was let go, and the engine is locked: another looks at it once more."""
+        """The fingerprint of a DuckDB file, by a backend of its own: that of the engine no longer reaches the file."""
         backend = DuckDB(memory=self.limit, threads=self.threads)
         try:
             backend.attach(address)

@@ -52,7 +52,7 @@ def count_classes(points: Points, k: int, metric: str = "box") -> list[tuple[flo
 
 
 def program_steps(points: Points, k: int, metric: str) -> list[tuple[float, int]] | None:
-    """The same by an integer program, for a few dozen rows; None where it cannot be had or gives up."""
+    """What `count_classes` gives, by an integer program for a few dozen rows; None where it is missing or gives up."""
     if points.rows > program.MOST_ROWS or not 1 <= k <= points.people or not program.can_program():
         return None
     report(f"parting the rows at k={k}")

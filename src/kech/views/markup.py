@@ -44,7 +44,7 @@ def join(*contents: Content | Iterable[Content]) -> Markup:
 
 
 def escape_text(text: str) -> str:
-    """Text inside a page: nothing in it is markup, and nothing in it is no character."""
+    """Text for a page: markup in it is shown as it is written, and what is no character becomes a mark."""
     return escape(UNSPEAKABLE.sub("\ufffd", text), quote=True)
 
 

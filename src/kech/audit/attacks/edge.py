@@ -56,7 +56,7 @@ def single_out(target: Target, find: Find) -> tuple[Singled, Singled]:
 
 
 def count(target: Target, about: str, hits: set[int], control: set[int]) -> Attack:
-    """Of all records, those singled out."""
+    """The attack on all records: how many are singled out by edges, and how many at random."""
     return Attack("edge", about, target.rows, min(len(hits), target.rows), min(len(control), target.rows))
 
 

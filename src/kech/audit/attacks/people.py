@@ -146,12 +146,12 @@ def draw_people(target: Target) -> list[Known]:
 
 
 def look_for_people(target: Target, person: Ints) -> Look:
-    """Of a class: the people who have a candidate in it."""
+    """A function: for a class, the people who have a candidate in it."""
     return cache(lambda group: frozenset(person[target.candidates_of(group)].tolist()))
 
 
 def look_for_values(target: Target, values: Ints) -> Look:
-    """Of a class: the sensitive values that it publishes."""
+    """A function: for a class, the sensitive values that it publishes."""
     group = target.linkage.release.group
     order = np.argsort(group, kind="stable")
     class_values = np.split(values[order], np.cumsum(target.linkage.release.sizes)[:-1])

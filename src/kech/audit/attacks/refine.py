@@ -58,7 +58,9 @@ class Solution:
 
 
 def attack_refinement(target: Target) -> list[Attack]:
-    """Put rows that several classes cover into the one that is left when no simple step may save.
+    """Find the classes of rows that several boxes cover, by ruling out those from which the search had moved them.
+
+    The search ends where no simple step lowers the loss any more; a class that such a step would leave is ruled out.
 
     A record is in doubt where boxes and sizes leave it several classes.  It is a target where the steps rule some of
     them out and its true class is known: of the classes that cover it, one alone publishes its sensitive and kept
@@ -128,7 +130,7 @@ def find_overlaps(target: Target, puzzle: Puzzle) -> Overlaps:
                     together[wide, narrow].append(row)
     release = target.linkage.release
     masks = [[column.cover(label) for label in column.labels] for column in target.linkage.columns]
-    k, widths = release.document["parameters"].get("k", release.sizes.min()), add_widths(target)
+    k, widths = release.document["parameters"].get("k", release.sizes.min()), class_widths(target)
     return {
         (wide, narrow): rows
         for (wide, narrow), rows in together.items()
@@ -136,8 +138,8 @@ def find_overlaps(target: Target, puzzle: Puzzle) -> Overlaps:
     }
 
 
-def add_widths(target: Target) -> list[float]:
-    """How wide each class is, as its labels say."""
+def class_widths(target: Target) -> list[float]:
+    """For each class the sum of the widths of its labels, over all quasi-identifiers."""
     release = target.linkage.release
     readers = width_readers([release.axes[name] for name in release.quasi_identifiers])
     return [
@@ -195,7 +197,7 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     place = [-1] * len(shuffled)
     members: list[set[int]] = [set() for _ in puzzle.sizes]
     sure = [True] * len(shuffled)
-    for rows in find_parts(puzzle):
+    for rows in part_rows(puzzle):
         late = [
             row for row in rng.permutation(rows).tolist() if not make_room(row, shuffled, place, members, puzzle.sizes)
         ]
@@ -212,8 +214,8 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     return Solution(place, pinned)
 
 
-def find_parts(puzzle: Puzzle) -> list[list[int]]:
-    """Rows in parts that share no class."""
+def part_rows(puzzle: Puzzle) -> list[list[int]]:
+    """The rows in parts that can be solved apart: no class is an option of rows in two parts."""
     near: list[set[int]] = [set() for _ in puzzle.sizes]
     for groups in puzzle.options:
         for group in groups[1:]:
@@ -317,8 +319,11 @@ def link_records(
 
 
 def claim_overlaps(overlaps: Overlaps, by_chance: Solution, truth: dict[int, int]) -> Attack:
-    """Overlaps of which a class is claimed to hold no row, where the class of every row there is known."""
-    judged = [(wide, rows) for (wide, _), rows in overlaps.items() if all(row in truth for row in rows)]
-    hits = sum(all(truth[row] != wide for row in rows) for wide, rows in judged)
-    control = sum(all(by_chance.place[row] != wide for row in rows) for wide, rows in judged)
+    """The claims that the first of two overlapping classes holds no row of their overlap, and how many are true.
+
+    Judged are overlaps in which the true class of every row is known.  The control knows boxes and sizes alone.
+    """
+    judged = [(first, rows) for (first, _), rows in overlaps.items() if all(row in truth for row in rows)]
+    hits = sum(all(truth[row] != first for row in rows) for first, rows in judged)
+    control = sum(all(by_chance.place[row] != first for row in rows) for first, rows in judged)
     return Attack("refine", EMPTY, len(judged), hits, control, f"{len(overlaps):,} claims")

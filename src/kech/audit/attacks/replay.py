@@ -21,7 +21,7 @@ from kech.audit.attacks.target import Target
 from kech.audit.recount import stated_fields
 from kech.certificate import Cell
 from kech.errors import BadOption, GoalNotMet
-from kech.release.release import make_release
+from kech.release.release import repeat_release
 from kech.system.secret import OwnerSecret
 from kech.tables.table import Table, read_table
 
@@ -61,7 +61,7 @@ def attack_replay(target: Target) -> list[Attack]:
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
     rows = [row for row, classes in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(classes)]
     trials = [[try_row(target, secret, row) for row in rows] for secret in (owner, own)]
-    guesses = expect_guesses(trials[0])
+    guesses = guesses_at_random(trials[0])
     return [
         count("rows found with the owner's secret", trials[0], guesses),
         count("rows found without it", trials[1], guesses),
@@ -133,7 +133,8 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
     """The classes of a release of other rows, under a secret; none where the request cannot be met."""
     with open_rows(target, secret, rows) as table:
         try:
-            release = make_release(table, **stated_fields(target.linkage.release.document, target.request))
+            document = target.linkage.release.document
+            release = repeat_release(table, document, stated_fields(document, target.request))
         except GoalNotMet:
             return Counter()
         names = target.linkage.release.quasi_identifiers
@@ -164,8 +165,8 @@ def rows_of(target: Target) -> list[Row]:
 # -- counting ------------------------------------------------------------------------------------------------
 
 
-def expect_guesses(trials: Sequence[Trial]) -> int:
-    """How many rows one tried candidate at random finds on average, as a whole number."""
+def guesses_at_random(trials: Sequence[Trial]) -> int:
+    """How many rows are found on average by picking one of the tried candidates of each row at random; rounded."""
     return round(sum(1 / trial.tried for trial in trials))
 
 

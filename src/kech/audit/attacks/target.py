@@ -62,7 +62,7 @@ class Target:
 
     @cached_property
     def candidates_of(self) -> Callable[[int], Ints]:
-        """Of a class, attacked or not: the rows of the original that it could hold."""
+        """A function: for the number of a class, the rows of the original that it could hold; each computed once."""
         return cache(self.linkage.candidates)
 
     @cached_property

@@ -137,7 +137,7 @@ def spread_over(column: LinkedColumn, label: Cell) -> Floats:
 
 
 def spread_values(column: LinkedColumn, label: Cell, part_of: Ints, parts: int) -> Floats:
-    """The same by parts."""
+    """A row with this label, spread over the parts of the column: the share of the row in each part."""
     return np.asarray(np.bincount(part_of, spread_over(column, label), parts), np.float64)
 
 

@@ -16,12 +16,12 @@ from kech.release.published import Ints
 
 
 def design_before(sides: Sequence[Side], rows: Ints) -> Floats:
-    """Rows of the original."""
+    """The matrix of some rows of the original: a line for each row, the numbers of all columns side by side."""
     return np.hstack([_columns(np.eye(len(side.parts))[side.before[rows]], side, 0, rows) for side in sides])
 
 
 def design_after(sides: Sequence[Side], rows: Ints) -> Floats:
-    """Released rows."""
+    """The matrix of some released rows, with the same columns."""
     return np.hstack([_columns(side.shares[side.label[rows]], side, 1, rows) for side in sides])
 
 
@@ -43,6 +43,7 @@ def sort_released(sides: Sequence[Side]) -> list[Side]:
 
 
 def _columns(shares: Floats, side: Side, which: int, rows: Ints) -> Floats:
+    """The numbers of one column: shares of its parts, then the value; `which` is 0 before and 1 after the release."""
     if side.numbers is None:
         return shares
     return np.hstack([shares, _standardize(side.numbers[which][rows], side.numbers[0])[:, None]])

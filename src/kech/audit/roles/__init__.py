@@ -165,7 +165,7 @@ def guess_by_counts(look: Look) -> Guess:
     if (
         look.present > 1
         and facts.distinct == look.present
-        and (not look.is_number or (look.is_whole and is_long(look)))
+        and (not look.is_number or (look.is_whole and look.present >= SMALL))
     ):
         return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
     if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
@@ -175,11 +175,6 @@ def guess_by_counts(look: Look) -> Guess:
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
-
-
-def is_long(look: Look) -> bool:
-    """Whether so many values that all differ are numbers of rows, not quantities of a few."""
-    return look.present >= SMALL
 
 
 def is_unique_text(by_name: Clue, look: Look) -> bool:
@@ -213,7 +208,7 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
 
 
 def fits_identifier(clue: Clue, column: str, look: Look, *, is_weak: bool) -> bool:
-    """The same of an identifier: it is no flag, no name that many things share, no number where names are expected."""
+    """Whether values can be an identifier: no flag, no name that things share, no number where names are expected."""
     says = clue.meaning.says
     if look.is_flag or are_repeated_things(column, look.facts):
         return False

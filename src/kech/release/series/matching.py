@@ -53,7 +53,7 @@ class Match:
 
     @cached_property
     def present(self) -> Bools:
-        """Of each row of the history: whether the table has it still."""
+        """For each row of the history whether the table has it still."""
         is_present = np.zeros(len(self.history.rows.cohort), bool)
         is_present[self.same] = True
         is_present[self.place[self.place >= 0]] = True
@@ -61,7 +61,7 @@ class Match:
 
     @cached_property
     def corrected(self) -> Bools:
-        """Of each row of the history: whether the table has it with other cells, or as another person's."""
+        """For each row of the history whether the table has it with other cells, or as another person's."""
         known = np.flatnonzero(self.place >= 0)
         is_corrected = np.zeros(len(self.history.rows.cohort), bool)
         place = self.place[known]

@@ -26,26 +26,26 @@ COPIES = 6  # of a file, in memory: its text, its cells, both files together, a 
 
 
 class KeyTally:
-    """Hears the keys of rows while they pass by, in the order in which they are written."""
+    """Keeps the hash of the key of each row, in the order in which rows are written."""
 
     def __init__(self, columns: Sequence[str], hasher: RowHasher) -> None:
         self.columns = list(columns)
         self._hasher = hasher
         self._found: list[Hashes] = []
 
-    def watch(self, stream: Any) -> Any:
-        """The stream without these columns, which are its last."""
+    def take_columns(self, stream: Any) -> Any:
+        """Take the key columns, the last ones of the stream, and hash them; gives the stream without them."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._hear(stream, schema))
+        return pa.RecordBatchReader.from_batches(schema, self._hash(stream, schema))
 
-    def _hear(self, stream: Any, schema: Any) -> Iterator[Any]:
+    def _hash(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
             self._found.append(self._hasher.hash_rows("key", batch.columns[len(schema) :], self.columns))
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
 
     @property
     def keys(self) -> Hashes:
-        """Of all rows."""
+        """The hashes of the keys of all rows, in the order in which they were written."""
         return np.concatenate([np.empty((0, 16), np.uint8), *self._found])
 
 
@@ -126,5 +126,14 @@ def write_rows(rows: Any, labels: Sequence[str], draft: Path, target: Path) -> N
     for name in labels if target.suffix.lower() != ".csv" else ():
         if pa.types.is_string(rows[name].type):
             rows = rows.set_column(rows.column_names.index(name), name, rows[name].combine_chunks().dictionary_encode())
-    shuffled = shuffle_rows(rows, AT_ONCE)
+    shuffled = map(list_own_labels, shuffle_rows(rows, AT_ONCE))
     write_batches(pa.RecordBatchReader.from_batches(rows.schema, shuffled), draft, target)
+
+
+def list_own_labels(batch: Any) -> Any:
+    """Rows whose dictionaries list no label that none of them has: a checker must look for each in the whole file."""
+    columns = [
+        column.dictionary_decode().dictionary_encode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.record_batch(columns, schema=batch.schema)

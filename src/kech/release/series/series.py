@@ -19,8 +19,8 @@ from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.ledger import Ledger, time_now
-from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.release import check_original, pick_ledger
 from kech.release.series.doubts import check_changes
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
@@ -28,7 +28,7 @@ from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
-from kech.release.series.update import Arrivals, Update, certify, count_version, kinds_of, tables_of, write_version
+from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
@@ -267,7 +267,7 @@ def record(
     version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
     return msgspec.structs.replace(
         begun,
-        kinds=kinds_of(update, begun),
+        kinds=fix_kinds(update, begun),
         labels=update.label_columns(),
         versions=[*begun.versions, version],
         judged=[*begun.judged, *(admission.judged if not counts["waiting"] else ())],
@@ -277,7 +277,8 @@ def record(
 def check_free(store: Store, book: Book, target: Path) -> None:
     """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
     for version in book.versions:
-        if store.find_release(version) == target.absolute():
+        place = store.find_release(version)
+        if place is not None and place.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )
@@ -299,7 +300,7 @@ def prepare(store: Store, book: Book | None, table: Table, request: Request, id:
 
 
 def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
-    """Of each row of the history: whether the last version has it."""
+    """For each row of the history whether the last version has it."""
     return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
 
 
@@ -310,7 +311,7 @@ def past_needed(book: Book | None, history: History) -> list[Version]:
 
 
 def no_history() -> History:
-    """Of a series that begins."""
+    """The history of a series that begins: nothing."""
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
@@ -466,10 +467,10 @@ def summarize(
         "coarse": claims["parameters"].get("coarse"),
         "dropped": list(table.dropped),
         "ledger": admission.to_json(),
-        "identifying": [name for name in as_they_are if points_at_rows(table, name)],
-        "identifying_together": find_joint_pointers(table, as_they_are),
+        "identifying": [name for name in as_they_are if is_identifying(table, name)],
+        "identifying_together": find_identifying_together(table, as_they_are),
         "rare_texts": [
-            axis["column"] for axis in axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+            axis["column"] for axis in axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
         ],
         "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],

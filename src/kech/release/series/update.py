@@ -163,7 +163,7 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
 
 
 def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
-    """Write the new cohorts alone, and hear the key of every row."""
+    """Write the new cohorts alone, and hash the key of every row."""
     assert update.release is not None
     as_csv = FORMATS[target.suffix.lower()] == "csv"
     tally = KeyTally(key_columns(update.table), update.hasher)
@@ -313,7 +313,7 @@ def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     }
 
 
-def kinds_of(update: Update, book: Book) -> dict[str, str]:
-    """How columns are read from now on: as they first told something."""
+def fix_kinds(update: Update, book: Book) -> dict[str, str]:
+    """The kind of each column for all later versions: that of the first version whose labels said something of it."""
     now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
     return now | book.kinds

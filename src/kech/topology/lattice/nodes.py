@@ -108,7 +108,7 @@ class Nodes:
     def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
         """The classes of k people or more, each with the cells of the levels as its box; `at` are those levels at k.
 
-        What is published is measured by k itself: a k that measures all rows alike may measure them otherwise.
+        Widths and labels are those of the published rows at k, and not those by which nodes were compared.
         """
         group, codes = self.classes(levels), self.points.codes
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)

@@ -33,6 +33,7 @@ from kech.views.pictures.bars import (
     say_people,
     say_together,
     scale_counts,
+    stack_bars,
 )
 from kech.views.pictures.picture import (
     GREY,
@@ -232,7 +233,7 @@ def component_boxes(tree: Any, k: int, right: float) -> Sides:
 def heights(tree: Any) -> tuple[Floats, Floats]:
     """Lower and upper edge of each component: points lie in the order in which they merge, as thick as their rows."""
     thickness = tree.points.weights[tree.order]
-    edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
+    edges = stack_bars(thickness)
     return edges[tree.end], edges[tree.begin]
 
 

@@ -3,7 +3,10 @@
 In: boxes.  Out: shapes, and how many bars are in an image alone.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kech.views.pictures.picture import Boxes, Floats, Image, Marks, Scale, Shape
 
@@ -87,6 +90,11 @@ def coverage(boxes: Sides, reach: tuple[float, ...], shape: tuple[int, int]) -> 
         cell = (y + up) * (columns + 2) + x + right
         sums += (-1) ** (i + j) * np.bincount(cell.astype(np.int64), part, len(sums))
     return sums.reshape(rows + 2, columns + 2).cumsum(0).cumsum(1)[:rows, :columns].clip(0)
+
+
+def stack_bars(thickness: NDArray[Any]) -> Floats:
+    """The edges of bars that fill the height from 1 down to 0: the first is the top of the first bar."""
+    return np.asarray(1 - np.append(0, np.cumsum(thickness)) / thickness.sum())
 
 
 def point_beyond(pixels: PanelPixels, height: float, shade: int) -> Marks:

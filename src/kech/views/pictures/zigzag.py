@@ -27,6 +27,7 @@ from kech.views.pictures.bars import (
     place_boxes,
     say_together,
     scale_counts,
+    stack_bars,
 )
 from kech.views.pictures.picture import GREY, INK, PAPER, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words
 
@@ -137,7 +138,7 @@ def heights(zigzag: Any) -> tuple[Floats, Floats]:
         first = np.flatnonzero(np.diff(zigzag.birth, prepend=-1) | np.diff(zigzag.death, prepend=-1))
         alike = np.add.reduceat(thickness, first)
         thickness /= np.repeat(alike ** (2 / 3), np.diff(first, append=len(thickness)))
-    edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
+    edges = stack_bars(thickness)
     return edges[1:], edges[:-1]
 
 

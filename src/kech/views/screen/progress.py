@@ -22,10 +22,10 @@ def show_progress() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    hear, hider = build_bar()
+    show_progress, hider = build_bar()
     token = _hide.set(hider)
     try:
-        with listen(hear):
+        with listen(show_progress):
             yield
     finally:
         hider()
@@ -38,7 +38,7 @@ def hide() -> None:
 
 
 def build_bar() -> tuple[Listener, Callable[[], None]]:
-    """A progress bar that appears when patience ends: what it hears, and what takes it away."""
+    """A progress bar that appears when patience ends: the function that moves it, and the one that takes it away."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -49,7 +49,7 @@ def build_bar() -> tuple[Listener, Callable[[], None]]:
     drawn.add_task("starting", total=None)
     left, timer = estimate(), wait_for(drawn.start)
 
-    def hear(what: str, share: float | None) -> None:
+    def show_progress(what: str, share: float | None) -> None:
         nonlocal timer
         work = drawn.tasks[0]  # `update` would stop its clock for good at the first share of 1
         work.description = what + left(share)
@@ -62,7 +62,7 @@ def build_bar() -> tuple[Listener, Callable[[], None]]:
         timer.join()  # it may be about to show the bar
         drawn.live.stop()
 
-    return hear, hider
+    return show_progress, hider
 
 
 def wait_for(start: Callable[[], None]) -> threading.Timer:
@@ -99,14 +99,14 @@ def stream_progress() -> Iterator[None]:
     """Tell what is being done, when that changes and twice a second."""
     last: tuple[str, float] = "", 0.0
 
-    def hear(what: str, share: float | None) -> None:
+    def show_progress(what: str, share: float | None) -> None:
         nonlocal last
         now = monotonic()
         if what != last[0] or now - last[1] >= PAUSE:
             last = what, now
             say({"doing": what, "share": share})
 
-    with listen(hear):
+    with listen(show_progress):
         yield
 
 

@@ -196,8 +196,7 @@ def print_verification(result: dict[str, Any]) -> None:
 
 MAKE_SERIES = "Publish later versions as a series, so that releases stay safe together."
 OF_SERIES = (
-    "These are releases of a series. Rows that wait or were withdrawn count here wherever a label covers them; "
-    "kech verify --series FOLDER counts whole cohorts."
+    "These are releases of a series, which change by whole cohorts only. Check that: kech verify --series FOLDER."
 )
 
 
@@ -208,7 +207,8 @@ def print_joint_risk(result: dict[str, Any]) -> None:
     for part in result["releases"]:
         out().print(escape(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more."))
     if result["joint_k"] is None:
-        out().print("No row is in several versions, so no row is seen twice. Is this the right key?")
+        doubt = "rows may wait or be withdrawn" if result["of_series"] else "is this the right key?"
+        out().print(f"No row must be in several releases, so none is seen twice: {doubt}")
     else:
         print_joint_k(result)
     for part in result["pinned"]:

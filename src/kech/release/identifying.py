@@ -1,4 +1,4 @@
-"""Pointers: columns published as they are that point at rows together, though none of them does alone.
+"""Identifying columns: published as they are, and nearly every row has values of its own in them, alone or together.
 
 In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own.
 The rule is that of `published.py`, which looks at a written file: the likeliest pairs, and empty text is no value.
@@ -10,7 +10,7 @@ from kech.release.published import NEARLY_ALL, likeliest_pairs
 from kech.tables.table import Table
 
 
-def points_at_rows(table: Table, column: str) -> bool:
+def is_identifying(table: Table, column: str) -> bool:
     """Whether nearly every row that has a value in this column has one of its own."""
     distinct, rows = count_held(table, column)
     return distinct > NEARLY_ALL * rows
@@ -22,18 +22,18 @@ def count_held(table: Table, column: str) -> tuple[int, int]:
     return facts.distinct - (facts.blank > 0), facts.rows - facts.nulls - facts.blank
 
 
-def find_joint_pointers(table: Table, columns: Sequence[str]) -> list[list[str]]:
+def find_identifying_together(table: Table, columns: Sequence[str]) -> list[list[str]]:
     """Pairs of columns on which nearly every row is unique; all columns where no pair is enough."""
     counts = {name: count_held(table, name) for name in columns}
     names = [name for name, (distinct, rows) in counts.items() if distinct <= NEARLY_ALL * rows]
     pairs = likeliest_pairs({name: counts[name][0] for name in names})
-    pointers = [list(pair) for pair in pairs if point_together(table, pair, counts)]
-    if pointers or len(names) < 3:
-        return pointers
-    return [names] if point_together(table, names, counts) else []
+    identifying = [list(pair) for pair in pairs if identify_together(table, pair, counts)]
+    if identifying or len(names) < 3:
+        return identifying
+    return [names] if identify_together(table, names, counts) else []
 
 
-def point_together(table: Table, columns: Sequence[str], counts: dict[str, tuple[int, int]]) -> bool:
+def identify_together(table: Table, columns: Sequence[str], counts: dict[str, tuple[int, int]]) -> bool:
     """Whether nearly every row that has a value in one of these columns has a combination of its own."""
     most = 1
     for name in columns:
