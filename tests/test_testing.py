@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from by_hand import certify
 from kech.errors import BadOption, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
 from kech.tables.demo import generate_town
 
@@ -103,6 +104,23 @@ def test_a_release_keeps_what_it_promises():
     with kech.read_table(generate_town(300).to_pandas(), quasi_identifiers=["age", "sex"], sensitive=["job"]) as table:
         release = kech.make_release(table, k=6, l=2, effort="quick")
         assert_k_anonymous(release.frame, ["age", "sex"], 6, sensitive=["job"], l=2)
+
+
+def test_a_released_file_is_asserted_and_the_plugin_makes_a_test_of_every_certificate(tmp_path):
+    (plugin,) = [block for block in blocks("python") if block.startswith("pytest_plugins")]
+    (tmp_path / "conftest.py").write_text(plugin, "utf-8")
+    axis = {"column": "age", "axis": "number", "domain": [0, 99]}
+    good, bad = (certify(tmp_path / name, ("age",), [("[41, 42]",)] * 5, [axis]) for name in ("good.csv", "bad.csv"))
+    bad.write_text(bad.read_text("utf-8").replace("42", "47"), "utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "."]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    kech.testing.assert_release(good)
+    with pytest.raises(AssertionError, match="not the file that was certified"):
+        kech.testing.assert_release(bad)
+    assert "1 failed, 1 passed" in ran.stdout
+    assert "bad.csv.certificate.json" in ran.stdout
+    assert "47" not in ran.stdout
 
 
 # The copies that people paste

@@ -1,6 +1,7 @@
-"""Testing: claims about a dataframe for your own tests, counted from the frame alone.
+"""Testing: claims about a dataframe or a released file for your own tests, counted from it alone.
 
-In: a dataframe and what it must keep.  Out: nothing, or an AssertionError that names classes by their size.
+In: a dataframe and what it must keep, or a file with its certificate.  Out: nothing, or an AssertionError that names
+classes by their size, or claims.
 """
 
 from collections import Counter
@@ -9,10 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from kech.certificate.cells import Batch, TextTable
-from kech.certificate.check import broken_goals, count
+from kech.certificate.cells import AnyPath, Batch, TextTable
+from kech.certificate.check import broken_goals, check_certificate, count
 from kech.certificate.models import model_figures
 from kech.certificate.tally import Cell
+from kech.errors import ClaimBroken
 from kech.request import Request
 from kech.tables.frames import collect
 
@@ -45,6 +47,15 @@ def assert_k_anonymous(
         broken += broken_goals(value_goals, model_figures(table, within, {}, value_goals))
     if broken:
         raise AssertionError("; ".join(broken))
+
+
+def assert_release(path: AnyPath, certificate: AnyPath | None = None) -> None:
+    """Fail unless a released file keeps what its certificate claims, counted from the file alone."""
+    __tracebackhide__ = True
+    try:
+        check_certificate(path, certificate)
+    except ClaimBroken as broken:
+        raise AssertionError(str(broken)) from None
 
 
 def small_classes(sizes: Sequence[int], k: int, columns: Sequence[str]) -> list[str]:
