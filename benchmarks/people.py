@@ -1,7 +1,8 @@
 """People: loss, CPU and memory of releases that hide people, against the same tables by rows.
 
-usage: python benchmarks/people.py [--rows 10000 100000 1000000] [--each 2 5 20] [--k 10] [--more]
+usage: python benchmarks/people.py [--rows 10000 100000 1000000] [--each 2 5 20] [--k 10] [--kinds ...] [--anew]
 
+A run goes on where the last one ended: what was measured stays, unless it is asked for anew.
 For each table three releases run, each in a fresh process: by people; by rows; and by rows of a table with the first
 visit of each person only, which has as many people.  The last two are the controls.
 """
@@ -10,6 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ QUASI_IDENTIFIERS = ["age", "zip", "sex", "day"]
 # Stable: age, zip and sex of a person stay the same.  Changing: zip changes between visits.  Skewed: a few people have
 # very many visits.  Few codes: ages in tens, 16 regions and 24 months, so that many rows are equal.
 KINDS = ("stable", "changing", "skewed", "few codes")
+Name = tuple[int, int, str, int]  # of a table: rows, rows a person, shape, k
 
 CHILD = """
 import json, sys
@@ -95,7 +98,8 @@ def measure_table(folder: Path, rows: int, each: int, kind: str, k: int) -> dict
         said = json.loads(ran.pop("said")) if ran["outcome"] == "done" else {}
         found[name] = ran | said
         print(f"{kind}, {rows:,} rows, {each} each, k={k}, {name}: {found[name]}", file=sys.stderr)
-    return {"kind": kind, "rows": visits.num_rows, "people": first.num_rows, "each": each, "k": k, "measured": found}
+    figures = {"asked": rows, "rows": visits.num_rows, "people": first.num_rows, "each": each, "k": k}
+    return {"kind": kind, **figures, "measured": found}
 
 
 def draw_page(found: dict[str, Any]) -> str:
@@ -120,8 +124,12 @@ def draw_goals(tables: list[dict[str, Any]]) -> str:
     done = [table["measured"] for table in tables if table["measured"]["people"]["outcome"] == "done"]
     quick = sum(each["people"]["cpu"] <= MOST_CPU * each["rows"]["cpu"] for each in done)
     close = sum(each["people"]["loss"] <= MOST_LOSS * each["one row each"]["loss"] for each in done)
-    whole = len(ROWS) * len(EACH) * len(KINDS)
-    return f"""Measured so far: {len(done)} tables of the {whole} that a whole run has.
+    wanted = list(product(ROWS, EACH, KINDS, [10]))
+    lacking = [name for name in wanted if name not in set(map(name_table, tables))]
+    missing = "; ".join(f"{kind}, {each} rows each, {rows:,} rows" for rows, each, kind, _ in lacking)
+    return f"""Measured: {len(wanted) - len(lacking)} of the {len(wanted)} tables of a whole run.
+Not run: {missing or "none"}.
+
 Goals: at most {MOST_CPU:g} times the CPU of a release by rows, which {quick} of {len(done)} tables meet,
 and at most {MOST_LOSS:g} times the loss of one row each, which {close} of {len(done)} meet.
 
@@ -149,18 +157,23 @@ def main() -> None:
     parser.add_argument("--each", type=int, nargs="+", default=EACH)
     parser.add_argument("--k", type=int, nargs="+", default=[10])
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
-    parser.add_argument("--more", action="store_true", help="add to the tables of the last run")
+    parser.add_argument("--anew", action="store_true", help="measure again what was measured before")
     asked = parser.parse_args()
-    earlier = json.loads(RESULTS.read_text("utf-8"))["tables"] if asked.more else []
-    found: dict[str, Any] = describe_run(CAP) | {"tables": earlier}
+    tables = {} if asked.anew else {name_table(table): table for table in json.loads(RESULTS.read_bytes())["tables"]}
+    found: dict[str, Any] = describe_run(CAP)
     with tempfile.TemporaryDirectory() as folder:
-        for rows in asked.rows:
-            for each in asked.each:
-                for kind in asked.kinds:
-                    made = [measure_table(Path(folder), rows, each, kind, k) for k in asked.k]
-                    found["tables"] += [table | {"commit": found["versions"]["commit"]} for table in made]
-                    RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-                    PAGE.write_text(draw_page(found), "utf-8")
+        for wanted in product(asked.rows, asked.each, asked.kinds, asked.k):
+            if wanted not in tables:
+                measured = measure_table(Path(folder), *wanted)
+                tables[wanted] = measured | {"commit": found["versions"]["commit"]}
+            found["tables"] = [tables[name] for name in sorted(tables)]
+            RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+            PAGE.write_text(draw_page(found), "utf-8")
+
+
+def name_table(table: dict[str, Any]) -> Name:
+    """Which table it is: the rows, the rows a person and the shape that were asked for, and k."""
+    return table["asked"], table["each"], table["kind"], table["k"]
 
 
 if __name__ == "__main__":

@@ -131,7 +131,11 @@ def judge_pair(seen, classes, first, second, k):
             grown, shrunk = Counter(theirs) - Counter(cells), Counter(cells) - Counter(theirs)
             if one == other:
                 same += 0 < grown.total() < k or 0 < shrunk.total() < k
-            elif covered(seen[first], one, both) == covered(seen[second], other, both) != set():
+            elif (
+                one not in classes[second]
+                and other not in classes[first]
+                and covered(seen[first], one, both) == covered(seen[second], other, both) != set()
+            ):
                 more, less = sorted((grown.total(), shrunk.total()))[::-1]
                 widened += less == 0 < more < k
     return {"first": first, "second": second, "same_label": same, "widened": widened}

@@ -351,7 +351,7 @@ def test_the_ledger_keeps_hashes_only_and_to_its_owner(people, said, own_ledger)
     assert (own_ledger / "ledger.lock").stat().st_mode & 0o777 == 0o600
     book = json.loads(file.read_text("utf-8"))
     (entry,) = book["releases"]
-    assert set(entry) == {"table", "source", "release", "k", "time", "rows", "columns", "sketch"}
+    assert set(entry) == {"table", "source", "release", "k", "time", "rows", "columns", "sketch", "name"}
     assert entry["columns"] == ["age", "moved_in", "diagnosis"]
     assert all(len(entry[name]) == 64 for name in ("table", "source", "release"))
     for word in ("people", "hypertension", str(people.parent)):
@@ -419,7 +419,8 @@ def test_releases_are_listed_and_forgotten(people, said, run, own_ledger, folder
     assert [held["table"] for held in found["releases"]] == [1, 1, 2]
     shown = run("ledger").out
     assert "3 releases" in shown
-    assert all(held["release"][:16] in shown for held in found["releases"])
+    assert all(held["release"][:8] in shown and held["name"] in shown for held in found["releases"])
+    assert [held["name"] for held in found["releases"]][1:] == ["coarse.csv", "few-out.csv"]
     assert run("ledger", "--forget", folder / "coarse.csv", "--json").json["forgotten"] == [
         found["releases"][1]["release"]
     ]

@@ -81,7 +81,7 @@ def test_holes_keep_to_what_is_left_of_the_memory():
             ResourceError, match=r"Holes among 2,000 points may need 320 MB .* and 159 MB are allowed"
         ) as told,
     ):
-        kech.compute_barcode(table)
+        kech.compute_barcode(table, max_dimension=1)
     assert told.value.typed.endswith("--max-dimension 0. Or allow 162 MB more: --memory.")
 
 

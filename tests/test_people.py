@@ -355,3 +355,15 @@ def test_a_regime_that_misses_a_goal_by_people_is_refused():
     """The campaign found these published, when all rows as one class were no longer the last resort."""
     with duckdb.connect() as database:
         assert judge_tables(database, [18205, 18554, 18652]) == []
+
+
+@pytest.mark.parametrize("columns", [["x", "y"], ["y", "x"]])
+def test_a_goal_by_people_may_hold_below_a_node_that_misses_it(columns):
+    """By x both illnesses are of one person in each class; by y, and together, each is of both."""
+    held = {"x": list("aabb"), "y": list("cddc"), "who": [1, 2, 1, 2], "illness": ["flu", "cold", "cold", "flu"]}
+    roles = {"quasi_identifiers": columns, "sensitive": ["illness"], "person": ["who"]}
+    with kech.read_table(pa.table(held), **roles) as table:
+        labels = kech.make_release(table, k=2, cut="domain", alpha=0.5).labels
+
+    assert sorted(labels["x"]) == ["a", "b"]
+    assert {*labels["y"]} == {"*"}

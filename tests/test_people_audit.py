@@ -100,6 +100,14 @@ def test_a_release_is_made_again_from_its_certificate_and_a_forged_one_is_found(
         verify(safe, frame, certificate=tmp_path / "forged.json")
 
 
+def test_a_coarse_release_is_made_again_with_any_memory(tmp_path):
+    frame, safe = constant_visits(30), tmp_path / "safe.csv"
+    certificate = write_release(frame, safe, k=3, max_points=40)
+
+    assert certificate["parameters"]["coarse"]["step"] > 0
+    assert verify(safe, frame)["recounted"]["made_again"]
+
+
 @pytest.mark.parametrize("kind", ["parquet", "postgres"])
 def test_the_original_may_lie_elsewhere(folder, frame, tmp_path, kind, request, run):
     place = tmp_path / "visits.parquet"

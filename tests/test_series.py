@@ -107,6 +107,16 @@ def test_two_arrivals_wait_until_a_third_comes(nine, tmp_path):
     assert json.loads((tmp_path / "two.csv.certificate.json").read_text())["series"]["waiting"] == "<3"
 
 
+def test_new_rows_gather_until_there_are_enough(series, tmp_path):
+    publish(series, NINE[:3], tmp_path / "one.csv", gather=4)  # the first version waits for nobody
+    few = publish(series, NINE[:6], tmp_path / "two.csv")
+    enough = publish(series, NINE[:7], tmp_path / "three.csv")
+
+    assert (few["series"]["arrivals"], few["series"]["waiting"], few["rows"]) == (0, 3, 3)
+    assert (enough["series"]["arrivals"], enough["series"]["waiting"], enough["rows"]) == (4, 0, 7)
+    assert enough["series"]["in_force"]["gather"] == 4  # as it was said at first
+
+
 def test_a_departure_is_held_or_takes_its_cohort_along(nine, tmp_path):
     held = publish(nine, NINE[1:], tmp_path / "held.csv")
     gone = publish(nine, NINE[1:], tmp_path / "gone.csv", departures="withdraw")
@@ -785,6 +795,14 @@ def test_a_key_that_names_other_rows_is_refused(series, tmp_path, change, said):
     assert publish(series, rows, tmp_path / "two.csv", most_changed=1)["series"]["version"] == 2
 
 
+def test_a_folder_without_a_series_is_named_where_no_column_is(run, tmp_path):
+    (tmp_path / "1.csv").write_text("id,age\n1,2\n", "utf-8")
+    refused = run("release", tmp_path / "1.csv", "--series", tmp_path / "clinik", "-o", tmp_path / "x.csv")
+
+    assert refused.code == 2 and "no series in" in refused.err and "clinik" in refused.err and "--key" in refused.err
+    assert not (tmp_path / "clinik").exists()
+
+
 def test_three_months_from_the_command_line(run, tmp_path):
     rng = random.Random(3)
     rows = [(i, rng.randrange(20, 60), f"47{rng.randrange(600, 620)}", rng.randrange(9)) for i in range(60)]
@@ -848,9 +866,11 @@ def test_people_who_turn_out_to_be_one_take_their_cohort_along(series, tmp_path)
     assert not {"0", "1", "2", "3"} & {row["salary"] for row in read_rows(tmp_path / "two.csv")}
 
 
-def test_a_published_version_is_not_overwritten(nine, tmp_path):
+@pytest.mark.parametrize("folder", ["{}/clinic", "clinic"])
+def test_a_published_version_is_not_overwritten(nine, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(BadOption, match="file of version 1 of this series"):
-        publish(nine, NINE, tmp_path / "one.csv")
+        publish(kech.open_series(folder.format(tmp_path)), NINE, tmp_path / "one.csv")
 
 
 def test_postgres_and_files_know_the_same_rows(nine, tmp_path, postgres):

@@ -17,6 +17,7 @@ MODULES = {
     "audit.inspection": ("inspect_table",),
     "topology.lives": ("Lives",),
     "topology.lattice": ("GeneralizationLattice", "compute_lattice"),
+    "topology.mixed": ("MixedLattice", "compute_mixed_lattice"),
     "release.ledger": ("Ledger", "open_ledger"),
     "release.plane": ("Plane",),
     "release.preview": ("Preview", "compute_preview"),

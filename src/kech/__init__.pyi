@@ -50,6 +50,8 @@ from kech.topology.barcode import compute_barcode as compute_barcode
 from kech.topology.lattice import GeneralizationLattice as GeneralizationLattice
 from kech.topology.lattice import compute_lattice as compute_lattice
 from kech.topology.lives import Lives as Lives
+from kech.topology.mixed import MixedLattice as MixedLattice
+from kech.topology.mixed import compute_mixed_lattice as compute_mixed_lattice
 from kech.topology.profile import Profile as Profile
 from kech.topology.profile import compute_profile as compute_profile
 from kech.topology.zigzag import ZigzagBarcode as ZigzagBarcode

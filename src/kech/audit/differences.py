@@ -22,7 +22,7 @@ class Difference:
     first: int
     second: int
     same_label: int  # the multiset of other cells grows or shrinks by fewer than k
-    widened: int  # the label changes but covers the same rows of both versions, with fewer than k cells more or less
+    widened: int  # labels that the other lacks, but cover the same rows of both, with fewer than k cells more or less
 
     @property
     def classes(self) -> int:
@@ -43,7 +43,9 @@ def find_differences(
     contents = [count_contents(linkage, columns) for linkage in (one, other)]
     same = find_same(one, other)
     changed = [place for place, twin in same.items() if is_small(contents[0][place], contents[1][twin], k)]
-    pairs = [pair for pair in find_alike(covers[first], covers[second]) if same.get(pair[0]) != pair[1]]
+    twins = {*same.values()}
+    alike = find_alike(covers[first], covers[second])
+    pairs = [(mine, theirs) for mine, theirs in alike if mine not in same and theirs not in twins]
     widened = [pair for pair in pairs if is_contained(contents[0][pair[0]], contents[1][pair[1]], k)]
     return Difference(first, second, len(changed), len(widened))
 

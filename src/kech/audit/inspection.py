@@ -87,6 +87,11 @@ class Inspection:
     counted: str = "rows"  # what k and the unique share count: people, where a column is the person
     costs: tuple[ColumnCost, ...] = ()  # what each quasi-identifier costs the others, the dearest first
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_inspection
+
+        return show_inspection(self)
+
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)

@@ -45,6 +45,11 @@ class JointRisk:
     differences: tuple[Difference, ...]
     of_series: bool = False  # whether each says that it is one of a series
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_joint_risk
+
+        return show_joint_risk(self)
+
     @property
     def k(self) -> int:
         """The smallest k of the releases."""

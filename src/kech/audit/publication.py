@@ -34,6 +34,11 @@ class Publication:
     plan: Path
     private: tuple[Path, ...]  # hierarchies of the plan: they hold values of the table
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_publication
+
+        return show_publication(self)
+
     def to_json(self) -> dict[str, Any]:
         """The object `kech release --folder --json` prints."""
         files = {"report": str(self.report), "plan": str(self.plan), "private": list(map(str, self.private))}

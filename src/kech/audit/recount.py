@@ -29,7 +29,7 @@ from kech.errors import BadOption, ClaimBroken, KechError
 from kech.points.points import find_hierarchy
 from kech.release.linkage import check_covers, check_loaded, link, read_codes
 from kech.release.published import Ints, Published, group_rows, normalize_cell
-from kech.release.release import make_release
+from kech.release.release import repeat_release
 from kech.release.writing import write_batches
 from kech.request import FIELDS, AxisChoice, Labels, Request
 from kech.system.console import report
@@ -125,7 +125,7 @@ def make_again(release: Published, original: Table, request: Request) -> Publish
     numbers = PersonNumbers(original.person, [*release.quasi_identifiers, *release.cells])
     as_csv = document["file"]["format"] == "csv"
     with read_as_released(release, original) as table, private_folder() as folder:
-        remade = make_release(table, **stated_fields(document, request))
+        remade = repeat_release(table, document, stated_fields(document, request))
         file = folder / ("again.csv" if as_csv else "again.parquet")
         write_batches(remade.batches(for_csv=as_csv, tallies=[numbers], listed=not as_csv), file, file)
         also = [*release.cells, numbers.name]
@@ -138,8 +138,8 @@ def stated_fields(document: Mapping[str, Any], request: Request) -> dict[str, An
     stated: Mapping[str, Any] = document["parameters"]
     names = [name for name, field in FIELDS.items() if field.public and name in stated]
     fields = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
-    cut, limits = request.cut, request.limits
-    return fields | {"effort": cut.effort, "seed": cut.seed, "max_points": limits.max_points}
+    cut = request.cut
+    return fields | {"effort": cut.effort, "seed": cut.seed}
 
 
 @contextmanager

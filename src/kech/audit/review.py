@@ -34,6 +34,11 @@ class HierarchyReview:
     unused: int  # leaves of a given hierarchy that the column does not have
     padded: int  # leaves of a given hierarchy that were less deep than others
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_review
+
+        return show_review(self)
+
     def nodes(self, level: int | None = None, first: int = 0, last: int | None = None) -> list[dict[str, Any]]:
         """The nodes of a level under one node, each with its rows and, above the leaves, its children."""
         level = self.tree.height - 1 if level is None else level

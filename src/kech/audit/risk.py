@@ -91,6 +91,11 @@ class Risk:
     columns: tuple[Separation, ...]
     together: Separation
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_risk
+
+        return show_risk(self)
+
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
         return asdict(self) | {"formulas": FORMULAS}

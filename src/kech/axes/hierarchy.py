@@ -46,6 +46,11 @@ class GeneralizationTree:
     source: str = field(default="given tree", compare=False)
     padded: int = field(default=0, compare=False)  # leaves that were less deep than others
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_tree
+
+        return show_tree(self)
+
     @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Values, by code."""

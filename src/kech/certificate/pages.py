@@ -366,7 +366,7 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
 def _page_statistics(head: Struct) -> list[Struct]:
     """The statistics in the header of a page, which is of the first or the second version of data pages."""
     first, second = head.get(DATA_PAGE, {}), head.get(DATA_PAGE_V2, {})
-    return [found for found in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if found]
+    return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
 
 
 def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:

@@ -175,12 +175,15 @@ def lattice(
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     search: str | None = None,
     node: str | None = None,
+    metric_columns: Names = [],  # noqa: B006
 ) -> None:
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
 
     Example: kech lattice people.csv --qi age zip sex --hierarchies trees --k 2,5,10 --suppress 0.02
 
     Example: kech lattice people.csv --qi age zip sex --node 2,1,0
+
+    Example: kech lattice people.csv --qi age zip sex --metric-columns age --k 5
 
     Parameters
     ----------
@@ -190,12 +193,23 @@ def lattice(
         lattice (default: all nodes, or a search where there are too many) or chain (the approximation of the paper).
     node: str
         Show this node, one level for every column, and the nodes one step above and below it.
+    metric_columns: list[str]
+        Measure these columns (numbers or dates) by eps instead of levels, and show the minimal pairs of a node and an
+        eps. By default for k = 2, 5, 10, 20 and 50.
     """
     request, ks = options.request(), parse_ks(k) if k else None
+    measured = split_names(metric_columns)
+    if measured and any(option is not None for option in (options.typed["suppress"], search, node)):
+        raise BadOption(
+            "--metric-columns", "all pairs of a node and an eps are compared. Omit --suppress, --search and --node."
+        )
     levels = None if node is None else parse_node(node)
     if levels is not None and any(option is not None for option in (k, options.typed["suppress"], search)):
         raise BadOption("--node", "it shows one node as it is. Omit --k, --suppress and --search.")
     with options.open(table, request) as opened:
+        if measured:
+            options.show(kech.compute_mixed_lattice(opened, measured).to_json(ks), drawings.print_mixed)
+            return
         result = kech.compute_lattice(opened)
         if levels is not None:
             options.show(result.neighbours(levels), drawings.print_neighbours)

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 FILES = Group("Files and earlier releases", sort_key=0)
+BEGIN = (
+    "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
+    "--key COLUMN --k 5."
+)
 
 
 @app.command
@@ -219,6 +223,8 @@ def publish_in_series(
     """Write the next release of a series."""
     opened = kech.open_series(folder)
     request = options.request(default=opened.request if opened.exists else None)
+    if not opened.exists and not request.columns.quasi_identifiers:
+        raise BadOption("--series", BEGIN.format(folder=str(folder)))
     note = "the series is as it was before, or has one more release: kech series tells"
     with screen.note_interrupt(note), options.open(table, request) as source:
         result = opened.publish(source, output, request, certificate=certificate, **past)
@@ -226,7 +232,7 @@ def publish_in_series(
 
 
 @app.command
-@take_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file", "max_points")
+@take_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
@@ -316,7 +322,7 @@ def check_together(options: Options, certificate: Path | None, population: str |
 
 def check_search(options: Options, original: str | Path | None) -> None:
     """Refuse what only serves to make a release again, where there is no original."""
-    for name in ("person", "effort", "seed", "key_file", "max_points"):
+    for name in ("person", "effort", "seed", "key_file"):
         if original is None and options.typed[name] is not None:
             option = FIELDS[name].option
             raise BadOption(option, f"only --original uses it. Add --original TABLE, or omit {option}.")
@@ -328,7 +334,7 @@ def open_original(original: str | Path | None, options: Options) -> "Iterator[ke
     if original is None:
         yield None
         return
-    names = ("person", "effort", "seed", "key_file", "max_points")
+    names = ("person", "effort", "seed", "key_file")
     request = read_given(options.plan).override(**{name: options.typed[name] for name in names})
     with kech.read_table(original, request) as opened:
         yield opened

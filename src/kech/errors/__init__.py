@@ -140,7 +140,7 @@ class NotAPath(BadOption):
 class NoSuchNode(UsageError):
     """A node is not in the lattice: too many or too few levels, or a level that a column does not have."""
 
-    def __init__(self, levels: Iterable[int], reason: str) -> None:
+    def __init__(self, levels: Iterable[float], reason: str) -> None:
         super().__init__(f"The lattice has no node {','.join(map(str, levels))!r}: {reason}")
 
 

@@ -81,10 +81,13 @@ class PointLimit:
     rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
     further_ks: tuple[int, ...] = ()  # their partitions are held together
     for_release: bool = False  # points are cut for one k and published, and nothing else
+    step: float | None = None  # axes are as coarse as this (0: not at all), at any memory
 
     def limit(self, table: Table) -> int:
         """Points that are allowed; where a limit was set, at least as many as fit beside what a release takes."""
         FIELDS["max_points"].check(self.max_points)
+        if self.step is not None:
+            return table.rows
         if self.max_points is not None:
             return self.max_points
         allowed, fitting = table.allowed_bytes, 0
@@ -368,13 +371,14 @@ def build_points(
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
         raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
-    if by_level or not exceeds_limit(table, axes, sample, most):
+    if not point_limit.step and (by_level or not exceeds_limit(table, axes, sample, most)):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
             if by_level:
                 raise
-    return group_coarsened(origin, axes, mappings, sample(), most)
+    step = point_limit.step or find_step(axes, sample(), table.rows, most, point_limit.k, rounding=point_limit.rounding)
+    return group_coarsened(origin, axes, mappings, step, most)
 
 
 def build_points_to_cut(
@@ -415,11 +419,10 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
 
 
 def group_coarsened(
-    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
+    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], step: float, most: int
 ) -> Points:
-    """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
-    point_limit, table = origin.point_limit, origin.table
-    step = find_step(axes, sample, table.rows, most, point_limit.k, rounding=point_limit.rounding)
+    """Points on axes with cells of a step; where the sample promised too much, still coarser ones."""
+    point_limit = origin.point_limit
     while True:
         report("making axes coarser")
         if point_limit.rounding:

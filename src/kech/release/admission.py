@@ -140,6 +140,7 @@ class Draft:
             self.address.anywhere if self.address else "",
             rows=claims["rows"],
             columns=tuple(name for name in self.table.columns if name not in dropped),
+            name=self.claims["file"]["name"],
         )
 
 

@@ -27,9 +27,9 @@ def find_identifying_together(table: Table, columns: Sequence[str]) -> list[list
     counts = {name: count_held(table, name) for name in columns}
     names = [name for name, (distinct, rows) in counts.items() if distinct <= NEARLY_ALL * rows]
     pairs = likeliest_pairs({name: counts[name][0] for name in names})
-    found = [list(pair) for pair in pairs if identify_together(table, pair, counts)]
-    if found or len(names) < 3:
-        return found
+    identifying = [list(pair) for pair in pairs if identify_together(table, pair, counts)]
+    if identifying or len(names) < 3:
+        return identifying
     return [names] if identify_together(table, names, counts) else []
 
 

@@ -57,6 +57,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rows: int = 0  # that were published
     columns: tuple[str, ...] = ()  # their names, as published
     sketch: str = ""  # the file of its sketches
+    name: str = ""  # of the published file or table, for its owner to know it again
 
     @property
     def when(self) -> str:
@@ -78,6 +79,11 @@ class Ledger:
     """A folder with the releases of one user; several processes may share it."""
 
     folder: Path
+
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_ledger
+
+        return show_ledger(self)
 
     @property
     def path(self) -> Path:
@@ -170,6 +176,7 @@ class Ledger:
         tables = list(dict.fromkeys(entry.table for entry in releases))
         return [
             {
+                "name": entry.name or None,
                 "time": entry.time,
                 "rows": entry.rows or None,
                 "k": entry.k,

@@ -48,6 +48,11 @@ class Plane:
     points: list[list[float]]
     boxes: list[list[float]]
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_plane
+
+        return show_plane(self)
+
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw it; the matplotlib axes, or a file (.svg, .html, .png) where a path is given.  PRIVATE."""
         from kech.views.pictures import plot

@@ -60,6 +60,11 @@ class Preview:
     costs: tuple[ColumnCost, ...] = ()  # what each column costs the others, the dearest first
     shared: dict[str, Any] | None = None  # which rows give a sensitive value away, and the loss once none does
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_preview
+
+        return show_preview(self)
+
     def to_json(self) -> dict[str, Any]:
         """The object `kech preview --json` prints."""
         return {"private": True, **asdict(self)}

@@ -436,6 +436,13 @@ def make_release(
     return cut_release(table, request)
 
 
+def repeat_release(table: Table, document: Mapping[str, Any], fields: Mapping[str, Any]) -> Release:
+    """The release that a certificate is of, with fields that it does not state; any memory gives the same labels."""
+    coarse = document["parameters"].get("coarse")
+    request = table.resolve_request(None, dict(fields))
+    return cut_release(table, request, step=coarse["step"] if coarse else 0.0)
+
+
 def release_frame(frame: Any, request: Request | None, preview: bool, fields: Mapping[str, Any]) -> Release:
     """The release of a dataframe, which is held as long as its release; a file is read first by its owner."""
     if isinstance(frame, str | PathLike):
@@ -448,11 +455,13 @@ def release_frame(frame: Any, request: Request | None, preview: bool, fields: Ma
         raise
 
 
-def cut_release(table: Table, request: Request) -> Release:
-    """The release of a table that was checked, as a checked request says."""
+def cut_release(table: Table, request: Request, step: float | None = None) -> Release:
+    """The release of a table that was checked, as a checked request says; axes are as coarse as a step, if one is
+    given.
+    """
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
-    points = build_request_points(table, request)
+    points = build_request_points(table, request, step)
     (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
         goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
@@ -468,9 +477,9 @@ def cut_release(table: Table, request: Request) -> Release:
     return release
 
 
-def build_request_points(table: Table, request: Request) -> Points:
+def build_request_points(table: Table, request: Request, step: float | None = None) -> Points:
     """The points of a table as a request wants them cut."""
-    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True)
+    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True, step=step)
     histories = request.goal.protect_history
     return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
 

@@ -52,6 +52,11 @@ class Twin:
     def __repr__(self) -> str:
         return f"Twin({self.table.num_rows:,} rows, seed {self.seed})"
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_twin
+
+        return show_twin(self)
+
     @cached_property
     def frame(self) -> Any:
         """The rows as a dataframe of pandas, where it is installed, or as an Arrow table."""

@@ -620,6 +620,16 @@ class Series(Part, frozen=True):
             percent=True,
         ),
     ] = None
+    gather: Annotated[
+        int | None,
+        Field(
+            "New rows of later versions all wait until so many have gathered; cut together, they are blurred less. The "
+            "series remembers it.",
+            "500",
+            accepts=lambda rows: is_whole(rows, 0),
+            reason="write a number of rows, 0 or more.",
+        ),
+    ] = None
     departures: Annotated[
         str | None,
         Field(

@@ -321,7 +321,7 @@ class Numbering:
         return np.min_scalar_type(self.words[column].count - 1)
 
     def list_words(self, column: int) -> Any:
-        """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
+        """The texts of a column with their numbers, NULL first.  Of a column that was given up they are freed."""
         words = self.given_up.pop(column, None) or self.words[column]
         texts = spell_words(words)
         numbers = np.arange(words.count).astype(np.min_scalar_type(words.count - 1))

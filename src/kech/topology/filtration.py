@@ -78,7 +78,7 @@ def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -
 
 
 def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Widths | None = None) -> float:
-    """Smallest eps at which the chosen points form one simplex; who asks often has the widths of the points at hand.
+    """Smallest eps at which the chosen points form one simplex; `widths` of the points save time if they are known.
 
     The root of their own merge tree knows it, as does any tree in which they are a node, to the last bit.
     """

@@ -215,7 +215,7 @@ def class_of_each_row(version: Version, size: int) -> Ints:
 
 
 def number_classes(classes: Ints) -> Ints:
-    """Classes without gaps from 0 on, and -1 for 0."""
+    """The classes that occur, numbered anew 0, 1, ... in their order; -1 for 0, which stands for no class."""
     occurs = np.zeros(int(classes.max(initial=0)) + 1, np.int64)
     occurs[classes] = 1
     occurs[0] = 0

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from os import PathLike
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ from kech.tables.frames import as_frame
 from kech.tables.table import Table
 from kech.topology.barcode import READINGS, longest_bars
 from kech.topology.lattice import compute_lattice
-from kech.topology.paths import Lattice, Node, resolve_path
+from kech.topology.paths import Lattice, resolve_path
 
 Ints = NDArray[np.int64]
 
@@ -75,6 +75,24 @@ class PathRegime:
     classes: int  # most classes of one of them
 
 
+Place = tuple[float, ...]  # of a path: the levels of a node, or what else has classes
+
+
+class Walkable(Protocol):
+    """What a walk needs: points, and their classes at every place."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What a place consists of."""
+
+    @property
+    def points(self) -> Any:
+        """Weighted points."""
+
+    def classes(self, place: Any, /) -> Ints:
+        """The class of each point at a place."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ZigzagBarcode:
     """The bars of a path; arrays by position have an entry for each half step.
@@ -92,7 +110,7 @@ class ZigzagBarcode:
     [i + 1/2, i + 1/2] of dimension 0 through intersections.  Intersections have no holes.  Rows need not match.
     """
 
-    path: tuple[Node, ...]
+    path: tuple[Place, ...]
     columns: tuple[str, ...]
     through: str
     birth: Ints  # of each bar of dimension 0, in half steps
@@ -240,8 +258,14 @@ def build_zigzag(
     memory: int | None = None,
 ) -> ZigzagBarcode:
     """Bars along a path of a lattice, within so many bytes, or half of the machine's."""
+    return walk_nodes(lattice, resolve_path(lattice, path), through, threads=threads, memory=memory)
+
+
+def walk_nodes(
+    lattice: Walkable, nodes: Sequence[Place], through: str, *, threads: int = 1, memory: int | None = None
+) -> ZigzagBarcode:
+    """Bars along nodes of a lattice, or along other places whose classes it knows."""
     check_through(through)
-    nodes = resolve_path(lattice, path)
     weights, person = lattice.points.weights, lattice.points.person
     allowed = half_the_memory() if memory is None else memory
     check_memory(PATH_POINT_BYTES * len(nodes) * len(weights), allowed)
@@ -251,7 +275,7 @@ def build_zigzag(
         PATH_POINT_BYTES * len(nodes) * len(weights) + PATH_CLASS_BYTES * most_classes(partitions, through), allowed
     )
     bars = walk_path(partitions, weights, through == "union", threads, person)
-    return ZigzagBarcode(nodes, lattice.columns, through, library=None, **bars)
+    return ZigzagBarcode(tuple(nodes), lattice.columns, through, library=None, **bars)
 
 
 def most_classes(partitions: Sequence[Ints], through: str) -> int:

@@ -3,6 +3,7 @@
 In: a result.  Out: HTML that stands alone: no script, no style sheet, nothing loaded, no cell of the table.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -21,6 +22,8 @@ SIZE = (430.0, 200.0)  # of a panel
 MOST_LINES = 12  # rows of a table
 LANDMARKS = (2, 5, 10, 20, 50, 100)
 CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
+NUMBERS = ";text-align:right;font-variant-numeric:tabular-nums"  # of a column of numbers, in place of the left
+NUMBER = re.compile(r"(|none|never|unknown|not available|(&lt;|<|[-−])?[\d,.]+(e[-+]\d+)?( ?%)?( (KS|TV))?)")
 TABLE = "border-collapse:collapse;font:inherit"
 CHEAP = 10**7  # nodes times points of a lattice whose curve is computed just to be shown
 PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for publication</span>'
@@ -114,9 +117,12 @@ def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 
 
 def rows_of(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are HTML."""
-    head = "".join(f'<th style="{CELL}">{escape(name)}</th>' for name in names)
-    body = "".join("<tr>" + "".join(f'<td style="{CELL}">{text}</td>' for text in line) + "</tr>" for line in lines)
+    """A table whose cells are HTML; columns of numbers stand at the right."""
+    rows = [list(line) for line in lines]
+    styles = [CELL + NUMBERS * all(NUMBER.fullmatch(row[j]) for row in rows) for j in range(len(names))]
+    head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in zip(names, styles, strict=True))
+    cells = [[f'<td style="{style}">{text}</td>' for text, style in zip(row, styles, strict=True)] for row in rows]
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     return f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 

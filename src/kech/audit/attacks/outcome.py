@@ -19,6 +19,11 @@ class Attack:
     control_hits: int
     note: str = ""
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_attack
+
+        return show_attack(self)
+
     @property
     def verdict(self) -> str:
         """Above its control when the intervals do not even touch; none with too few targets."""

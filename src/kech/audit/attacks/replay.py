@@ -21,7 +21,7 @@ from kech.audit.attacks.target import Target
 from kech.audit.recount import stated_fields
 from kech.certificate import Cell
 from kech.errors import BadOption, GoalNotMet
-from kech.release.release import make_release
+from kech.release.release import repeat_release
 from kech.system.secret import OwnerSecret
 from kech.tables.table import Table, read_table
 
@@ -133,7 +133,8 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
     """The classes of a release of other rows, under a secret; none where the request cannot be met."""
     with open_rows(target, secret, rows) as table:
         try:
-            release = make_release(table, **stated_fields(target.linkage.release.document, target.request))
+            document = target.linkage.release.document
+            release = repeat_release(table, document, stated_fields(document, target.request))
         except GoalNotMet:
             return Counter()
         names = target.linkage.release.quasi_identifiers

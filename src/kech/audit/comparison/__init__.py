@@ -35,6 +35,11 @@ class Comparison:
     associations: list[dict[str, Any]]
     prediction: dict[str, Any] | None
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_comparison
+
+        return show_comparison(self)
+
     def to_json(self) -> dict[str, Any]:
         """The object `kech compare --json` prints."""
         return {

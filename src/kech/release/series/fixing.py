@@ -33,7 +33,13 @@ STAY = (
     "labels",
 )
 
-POLICY = {"wait": 0.0, "departures": "hold", "corrections": "keep", "most_changed": 0.5}  # until something else is said
+POLICY = {  # until something else is said
+    "wait": 0.0,
+    "departures": "hold",
+    "corrections": "keep",
+    "most_changed": 0.5,
+    "gather": 0,
+}
 
 
 def fill_policy(request: Request, known: Mapping[str, Any]) -> Request:

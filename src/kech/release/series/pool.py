@@ -16,8 +16,11 @@ from kech.tables.table import Table
 
 
 def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -> Release | None:
-    """New cohorts of these rows; later versions let all wait where no cohort can be made, the first one is refused."""
-    if book is not None and not len(numbers):
+    """New cohorts of these rows.
+
+    Later versions let all wait where too few have gathered or no cohort can be made; the first one is refused.
+    """
+    if book is not None and len(numbers) < max(request.series.gather or 0, 1):
         return None
     pool = table if book is None else table.choose(numbers, fix_kinds(table, book))
     request = replace_part(request, axes=pool.request.axes)

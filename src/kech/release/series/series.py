@@ -54,6 +54,11 @@ class Series:
 
     store: Store
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_series
+
+        return show_series(self)
+
     def __repr__(self) -> str:
         count = len(self.book.versions) if self.exists else 0
         return f"Series({count} version{'' if count == 1 else 's'} in {str(self.store.folder)!r})"
@@ -277,7 +282,8 @@ def record(
 def check_free(store: Store, book: Book, target: Path) -> None:
     """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
     for version in book.versions:
-        if store.find_release(version) == target.absolute():
+        place = store.find_release(version)
+        if place is not None and place.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )

@@ -68,7 +68,10 @@ def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: 
 
 
 def build_space(points: Points) -> Space:
-    """The points where their axes say they are; one point where floats cannot tell two apart."""
+    """The points as places in a space where all axes are equally long; where floats cannot tell two apart, one of them.
+
+    Where lengths of axes are whole, places are counted in units of a cube whose side is a common multiple of them.
+    """
     lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
     lengths = np.array([axis.length for axis in lines])
     starts = [axis.ends[0] - axis.ends[0][0] for axis in lines]

@@ -4,7 +4,7 @@ In: the figures of all nodes, or a look at one after the other where there are t
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
@@ -92,23 +92,39 @@ class Choice:
         return self._node(self._first(np.asarray(np.round(losses, 12), np.float64)))
 
     def _first(self, losses: Floats) -> Levels:
-        """The node of least loss that holds; where none is suppressed, what fails at a node fails below it."""
+        """The node of least loss that holds; where none is suppressed, what fails at a node fails below it.
+
+        By people it may hold below all the same: where no node was found so, all are looked at.
+        """
         if self.holds is None:
             return self.nodes.at(int(np.argmin(losses)))
+        order = [
+            self.nodes.at(int(number)) for number in np.argsort(losses, kind="stable")[: np.isfinite(losses).sum()]
+        ]
+        counts_people = self.nodes.points.person is not None
+        best = self._first_holding(order, self.holds, prune=not self.limit)
+        if best is None and counts_people and not self.limit:
+            best = self._first_holding(order[:LOOKS], self.holds, prune=False)
+        if best is not None:
+            return best
+        tried = " that was tried" if counts_people and len(order) > LOOKS else ""
+        raise GoalNotMet(
+            f"No node of the lattice{tried} keeps the goals. Ask for less, or let more rows be left out: --suppress."
+        )
+
+    def _first_holding(self, order: Sequence[Levels], holds: Holds, *, prune: bool) -> Levels | None:
+        """The first node that holds, if there is one; with `prune`, nothing below a failing node is looked at."""
         failed = np.zeros(self.nodes.heights, bool)
-        for turn, number in enumerate(np.argsort(losses, kind="stable")[: np.isfinite(losses).sum()].tolist()):
-            levels = self.nodes.at(number)
+        for turn, levels in enumerate(order):
             if failed[levels]:
                 continue
-            if self.holds(levels):
+            if holds(levels):
                 return levels
             report("choosing levels")
-            if not self.limit:
-                above = self._last_failing(levels, self.holds, turn)
+            if prune:
+                above = self._last_failing(levels, holds, turn)
                 failed[tuple(slice(level + 1) for level in above)] = True
-        raise GoalNotMet(
-            "No node of the lattice keeps the goals. Ask for less, or let more rows be left out: --suppress."
-        )
+        return None
 
     def _last_failing(self, levels: Levels, holds: Holds, turn: int) -> Levels:
         """The highest node that fails on a way from a failing one to the top; `turn` says which column rises first."""

@@ -30,6 +30,11 @@ class Report:
 
     figures: dict[str, Any]
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook_audits import show_report
+
+        return show_report(self)
+
     @cached_property
     def html(self) -> str:
         """The page: the same text for the same release, certificate and plan."""

@@ -53,7 +53,7 @@ def print_version(series: dict[str, Any]) -> None:
         out().print(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
         out().print(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
-    out().print(f"In force: {describe_policy(series['in_force'])}.")
+    out().print(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
 
 
 def describe_section(series: dict[str, Any]) -> str:

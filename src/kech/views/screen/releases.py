@@ -13,6 +13,7 @@ from kech.views.screen.terminal import grid, out
 
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
+SHOWN_LETTERS = 8  # of a hash: as many as --forget asks for
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
@@ -196,8 +197,7 @@ def print_verification(result: dict[str, Any]) -> None:
 
 MAKE_SERIES = "Publish later versions as a series, so that releases stay safe together."
 OF_SERIES = (
-    "These are releases of a series. Rows that wait or were withdrawn count here wherever a label covers them; "
-    "kech verify --series FOLDER counts whole cohorts."
+    "These are releases of a series, which change by whole cohorts only. Check that: kech verify --series FOLDER."
 )
 
 
@@ -208,7 +208,8 @@ def print_joint_risk(result: dict[str, Any]) -> None:
     for part in result["releases"]:
         out().print(escape(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more."))
     if result["joint_k"] is None:
-        out().print("No row is in several versions, so no row is seen twice. Is this the right key?")
+        doubt = "rows may wait or be withdrawn" if result["of_series"] else "is this the right key?"
+        out().print(f"No row must be in several releases, so none is seen twice: {doubt}")
     else:
         print_joint_k(result)
     for part in result["pinned"]:
@@ -279,11 +280,12 @@ def print_ledger(result: dict[str, Any]) -> None:
         out().print(escape(f"Made: {result['key_file']}. Whoever has it can make your releases again: keep it secret."))
     count = len(result["releases"])
     out().print(escape(f"{result['file']}: {count} release{'' if count == 1 else 's'}"))
-    table = grid("time", "table>", "rows>", "k>", "columns", "SHA-256")
+    table = grid("name~", "time", "table>", "rows>", "k>", "columns~", "SHA-256")
     for release in result["releases"]:
         rows = "" if release["rows"] is None else f"{release['rows']:,}"
         facts = (str(release["table"]), rows, str(release["k"]), escape(", ".join(release["columns"])))
-        table.add_row(release["time"], *facts, release["release"][:16])
+        named = (escape(release["name"] or ""), release["time"][:16].replace("T", " "))
+        table.add_row(*named, *facts, release["release"][:SHOWN_LETTERS])
     if result["releases"]:
         out().print(table)
 

@@ -275,6 +275,26 @@ def print_lattice(result: dict[str, Any]) -> None:
     say_counted(result["counted"])
 
 
+def print_mixed(result: dict[str, Any]) -> None:
+    """The best pair of a node and an eps for each k, and the minimal ones."""
+    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
+    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items()) or "no column"
+    measured = ", ".join(result["metric_columns"])
+    out().print(escape(f"{result['nodes']:,} nodes; levels of {heights}; eps on {measured}"))
+    table = grid("k>", "eps>", "classes>", "smallest>", "loss>", "levels~", "~")
+    for goal, pairs in result["minimal"].items():
+        best = min((pair["loss"] for pair in pairs), default=None)
+        for pair in sorted(pairs, key=lambda pair: pair["loss"])[:MOST_NODES]:
+            levels = ",".join(map(str, pair["levels"].values()))
+            counts = f"{pair['classes']:,}", f"{pair['k']:,}", f"{pair['loss']:.4f}"
+            table.add_row(goal, format_eps(pair["eps"]), *counts, levels, "best" * (pair["loss"] == best))
+        if not pairs:
+            table.add_row(goal, "none", "", "", "", "", "no node reaches it")
+    out().print(table)
+    out().print("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
+    say_counted(result["counted"])
+
+
 def print_neighbours(result: dict[str, Any]) -> None:
     """A node, and those one step above and below it."""
     out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
