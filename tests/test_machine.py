@@ -48,7 +48,9 @@ for name in ("rename", "replace", "unlink", "remove", "rmdir"):
     setattr(os, name, guard(getattr(os, name)))
 """
 RELEASE = """
-import kech, kech.studio.jobs, kech.studio.server
+import importlib.util, kech
+if importlib.util.find_spec("uvicorn"):
+    import kech.studio.jobs, kech.studio.server
 table = kech.read_table("nine.csv", quasi_identifiers=["age", "zip"], sensitive=["salary"])
 kech.make_release(table, k=3).write("safe.csv")
 print(kech.check_certificate("safe.csv")["k"])
