@@ -131,6 +131,8 @@ def test_the_environment_names_a_key_file(people, keys, monkeypatch):
 
 
 def test_a_transformer_takes_the_key(keys):
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
     frame = generate_town(60).to_pandas()[["age", "zip", "job"]]
     one, again, two = (
         kech.Anonymizer(k=5, effort="quick", request=kech.Request().override(key_file=key)).fit_transform(frame)
@@ -141,6 +143,8 @@ def test_a_transformer_takes_the_key(keys):
 
 
 def test_nothing_that_is_pickled_holds_it(keys):
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
     frame = generate_town(60).to_pandas()[["age", "zip", "job"]]
     secret = Path(keys[0]).read_text("ascii").split("-")[2]
     stored = pickle.dumps(

@@ -32,6 +32,7 @@ def nine():
 
 
 def test_the_sizes_of_classes_are_drawn(nine):
+    pytest.importorskip("matplotlib")
     drawn = kech.make_release(nine, k=3, grid="exact").plot()
     ((box,),) = (bars.get_paths() for bars in drawn.collections)
     assert (box.vertices[:4, 0].mean(), box.vertices[:4, 1].max()) == (3, 3)
