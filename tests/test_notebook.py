@@ -81,6 +81,7 @@ def audits(tmp_path_factory):
                 kech.inspect_table(table, k=3),
                 preview,
                 preview.plane,
+                kech.compute_mixed_lattice(table, ["age"]),
                 kech.compute_risk(folder / "safe.csv"),
                 kech.compute_joint_risk([folder / "safe.csv", folder / "known.csv"], [table]),
                 *kech.run_attacks(folder / "safe.csv", table, attacks=["edge"]),

@@ -795,6 +795,24 @@ def test_a_key_that_names_other_rows_is_refused(series, tmp_path, change, said):
     assert publish(series, rows, tmp_path / "two.csv", most_changed=1)["series"]["version"] == 2
 
 
+def test_a_few_rows_with_other_keys_are_known_again_by_their_cells(series, tmp_path):
+    """Three of a hundred rows: the same people would stand in two cohorts.  Two of them may be a coincidence."""
+    publish(series, town(0, 100), tmp_path / "one.csv")
+    rows = town(0, 100)
+    moved = [(1000 + i, *rest) if i < 3 else (i, *rest) for i, *rest in rows]
+    with pytest.raises(BadSeries, match=r"3 rows that the series knows are gone, .* under other keys"):
+        publish(series, moved, tmp_path / "two.csv")
+    assert publish(series, [(1000 + i, *rest) if i < 2 else (i, *rest) for i, *rest in rows], tmp_path / "two.csv")
+    assert publish(series, moved, tmp_path / "three.csv", most_changed=1)["series"]["version"] == 3
+
+
+def test_no_version_is_published_in_the_private_folder(series, tmp_path):
+    publish(series, town(0, 100), tmp_path / "one.csv")
+    with pytest.raises(BadOption, match="it lies in the folder of the series, which is private"):
+        publish(series, town(0, 120), series.folder / "two.csv")
+    assert not (series.folder / "two.csv").exists()
+
+
 def test_a_folder_without_a_series_is_named_where_no_column_is(run, tmp_path):
     (tmp_path / "1.csv").write_text("id,age\n1,2\n", "utf-8")
     refused = run("release", tmp_path / "1.csv", "--series", tmp_path / "clinik", "-o", tmp_path / "x.csv")

@@ -88,6 +88,11 @@ class MixedLattice:
         names = ", ".join(self.metric_columns)
         return f"MixedLattice({self.nodes:,} nodes, eps on {names}, {self.points.describe_rows()})"
 
+    def _repr_html_(self) -> str:
+        from kech.views.notebook import show_mixed
+
+        return show_mixed(self)
+
     @property
     def metric_columns(self) -> tuple[str, ...]:
         """The columns that eps measures."""

@@ -79,6 +79,13 @@ def show_lattice(lattice: Any) -> str:
     return card(repr(lattice), drawn, heights, private=True)
 
 
+def show_mixed(mixed: Any) -> str:
+    """How many levels each column has, and which columns eps measures."""
+    columns = zip(mixed.level_columns, mixed.heights, strict=True)
+    lines = [*((name, str(height)) for name, height in columns), *((name, "eps") for name in mixed.metric_columns)]
+    return card(repr(mixed), grid(("column", "levels"), lines), private=True)
+
+
 def show_lives(lives: Any) -> str:
     """Lives of classes, with the size of every version."""
     counts = [(at.version, at.rows, at.arrived, at.left, at.classes) for at in lives.counts[:MOST_LINES]]

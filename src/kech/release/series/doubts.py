@@ -20,8 +20,16 @@ WRONG_KEY = (
 )
 
 
-def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float) -> None:
-    """Refuse a table in which more than this share of the rows that were published last changed."""
+MOST_ALIKE = 0.5  # of departed rows with cells of their own: from so many on, new rows with these cells are the same
+RENAMED = (
+    "{count:,} rows that the series knows are gone, and new rows have their very cells under other keys. Published "
+    "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other people, "
+    "say so: --most-changed 100%."
+)
+
+
+def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int) -> None:
+    """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys."""
     if not table.row_key or not published.any():
         return
     known = match.present & published
@@ -32,6 +40,16 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
+    unlike = published & ~match.present & find_unlike(match)
+    renamed = count_renamed(match, unlike)
+    if most < 1 and renamed >= max(k, MOST_ALIKE * unlike.sum()):
+        raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
+
+
+def find_unlike(match: Match) -> Bools:
+    """Rows of the history whose cells no other row of it has."""
+    which = number_alike(match.history.rows.cells)
+    return np.asarray((np.bincount(which) == 1)[which])
 
 
 def count_renamed(match: Match, gone: Bools) -> int:

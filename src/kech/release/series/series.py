@@ -241,6 +241,7 @@ def publish_next(
 
 def begin(store: Store, book: Book | None, table: Table, request: Request, target: Path) -> Book:
     """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
+    check_outside(store, target)
     fixed, policy = fix_request(table, request, FORMATS[target.suffix.lower()]), read_policy(request)
     id = book.id if book else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
@@ -279,6 +280,12 @@ def record(
     )
 
 
+def check_outside(store: Store, target: Path) -> None:
+    """No version is published in the private folder, where its readers would find all the rest."""
+    if store.folder.resolve() in target.resolve().parents:
+        raise BadOption("--output", "it lies in the folder of the series, which is private. Name another folder.")
+
+
 def check_free(store: Store, book: Book, target: Path) -> None:
     """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
     for version in book.versions:
@@ -295,7 +302,8 @@ def prepare(store: Store, book: Book | None, table: Table, request: Request, id:
     history = store.read_history(book) if book else no_history()
     report("matching rows")
     match = match_rows(table, hasher, history)
-    check_changes(store, table, match, last_rows(book, history), request.series.most_changed or 0)
+    most, k = request.series.most_changed or 0, request.goal.k or 2
+    check_changes(store, table, match, last_rows(book, history), most, k)
     release = cut_pool(table, match.number[match.new], request, book)
     last = book.last if book else None
     claimed = json.loads(store.certificate(last)) if last else {}
