@@ -19,6 +19,7 @@ import pytest
 
 import kech.tables.table
 from kech.errors import GoalNotMet, InputError
+from kech.system import machine
 
 QI = ("--qi", "age")
 GOOD = "age,job\n" + "".join(f"{20 + i % 8},job{i % 3}\n" for i in range(24))
@@ -532,14 +533,14 @@ def test_a_target_that_cannot_be_is_refused(refuse, people, folder):
 
 
 def test_a_folder_that_may_not_be_written_to_is_refused(refuse, people, target, monkeypatch):
-    opened = os.open
+    opened = machine.open_handle
 
     def deny(path, flags, *rest, **named):
         if flags & os.O_CREAT:
             raise PermissionError(13, "Permission denied", str(path))
         return opened(path, flags, *rest, **named)
 
-    monkeypatch.setattr(os, "open", deny)  # the tests may run as root, who may write anywhere
+    monkeypatch.setattr(machine, "open_handle", deny)  # the tests may run as root, who may write anywhere
     refuse(
         "release", people, "-o", target, "--k", 2, *QI, code=5, says=f"Cannot write {str(target)!r}: permission denied."
     )

@@ -146,7 +146,7 @@ def test_a_certificate_that_is_passed_over_is_told(run, town, folder):
     run("release", town, *ROLES, "--k", 5, "-o", safe, "--effort", "quick")
     beside.write_text("broken", "utf-8")
     words = ("verify", safe, "--qi", "age", "sex", "--k", 2)
-    assert f"Warning: {beside} was not looked at" in run(*words).out
+    assert f"Warning: {beside} was not checked" in run(*words).out
     assert run(*words, "--json").json["passed_over"] == str(beside)
     beside.unlink()
     assert "not looked at" not in run(*words).out
