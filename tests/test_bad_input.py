@@ -263,7 +263,18 @@ def test_no_command_passes_over_an_option_that_says_nothing(refuse, people, targ
     refuse("barcode", people, *QI, "--radii=", code=2, says="--radii: ")
     refuse("release", people, "-o", target, "--k", 2, "--qi=", code=2, says="--qi")
     refuse("preview", people, "--on", "age", "age", *QI, "--radius", 0.1, "--grid=", code=2, says="--grid: ")
-    refuse("preview", people, "--on", "age", "age", *QI, "--k", 2, code=2, says="--on: name two quasi-identifiers")
+    refuse(
+        "preview",
+        people,
+        "--on",
+        "age",
+        "age",
+        *QI,
+        "--k",
+        2,
+        code=2,
+        says="--on: name two different quasi-identifiers",
+    )
     refuse("verify", people, *QI, "--k", 0, code=2, says="a number of rows or people, 1 or more")
 
 
@@ -396,7 +407,7 @@ def test_a_nested_column_is_refused_as_quasi_identifier_and_published_as_text(re
 @pytest.mark.parametrize(
     ("name", "hierarchy", "says"),
     [
-        ("job.csv", "cook,food,*\nbaker,food,*\n", "distinct values of the column that are none of its leaves: 1."),
+        ("job.csv", "cook,food,*\nbaker,food,*\n", "it has no leaf for 1 distinct value of the column."),
         ("job.csv", "cook,food,cook\nbaker,food,cook\nCANARY,food,cook\n", "a cycle"),
         ("job.csv", "cook,food,*\ncook,work,*\n", "two parents"),
         ("job.csv", "cook,food,*\nbaker,*\n", "line 2"),

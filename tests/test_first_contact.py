@@ -74,7 +74,8 @@ def test_a_mistyped_column_gets_a_suggestion(refuse, town, words, right):
 def test_a_mistyped_file_gets_a_suggestion(refuse, town, monkeypatch):
     refuse("inspect", town.with_name("twon.csv"), code=3, says=f"Did you mean {str(town)!r}?")
     monkeypatch.chdir(town.parent)
-    assert "Did you mean 'town.csv'?" in refuse("inspect", "twon.csv", code=3, says="There is no file 'twon.csv'.")
+    said = "There is no file or folder 'twon.csv'."
+    assert "Did you mean 'town.csv'?" in refuse("inspect", "twon.csv", code=3, says=said)
     assert "mean" not in refuse("inspect", town.parent / "nowhere" / "town.csv", code=3, says="There is no file")
 
 

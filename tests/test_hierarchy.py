@@ -550,7 +550,7 @@ def test_values_without_a_leaf_are_counted_and_not_shown(tmp_path):
     with pytest.raises(BadHierarchy) as refusal:
         read_hierarchy(path).restrict(["Spain", "Atlantis", "Utopia", "Utopia"])
     message = str(refusal.value)
-    assert message.startswith(f"Hierarchy {str(path)!r}: distinct values of the column that are none of its leaves: 2.")
+    assert message.startswith(f"Hierarchy {str(path)!r}: it has no leaf for 2 distinct values of the column.")
     assert not re.search("Atlantis|Utopia", message)
 
 

@@ -88,8 +88,10 @@ def review_hierarchy(
         raise NoSuchColumn(str(column), table.columns)
     if column not in table.loaded:
         raise BadOption("column", f"{column!r} has no role among those named, so it was not read. Give it one.")
-    if kind is not None and (kind not in KINDS or source is not None):
-        raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
+    if kind is not None and kind not in KINDS:
+        raise BadOption("--kind", f"there is no such kind. Choose among {', '.join(KINDS)}.")
+    if kind is not None and source is not None:
+        raise BadOption("--kind", "a hierarchy that you give has its levels already. Omit --kind or --from.")
     if pad and source is None:
         raise BadOption("--pad", "only a hierarchy that you give can differ in depth. Add --from FILE, or omit --pad.")
     texts, counts = table.values(column, "text")

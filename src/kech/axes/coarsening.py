@@ -40,8 +40,9 @@ def cover(axis: Axis, step: float, k: int) -> Axis:
 def keep_edges(left: Floats, right: Floats, largest_k: Ints, most: float) -> NDArray[np.bool_]:
     """Which boundaries between codes remain, so that every cell is short, or one cell of the finer grid.
 
-    Edges that serve a larger k come first, and part only cells that are too long without them.  So what is said of
-    cells holds for every k, on the edges that it leaves.
+    Edges that serve a larger k come first, and part only cells that are too long without them.  So cells are short for
+    every k, on the edges that are left at that k.  Between edges of one k, neighbours are joined from the left for as
+    long as they are short together.
     """
     kept = np.zeros(len(largest_k), bool)
     cells = [(0, len(largest_k))]

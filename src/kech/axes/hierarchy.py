@@ -117,7 +117,9 @@ class GeneralizationTree:
         present = set(values)
         lacking = len(present.difference(self.leaves))
         if lacking:
-            reason = f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
+            reason = (
+                f"it has no leaf for {lacking:,} distinct value{'s' * (lacking > 1)} of the column. Add one for each."
+            )
             raise BadHierarchy(self.source, None, reason)
         return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
 
@@ -416,7 +418,7 @@ def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
     if not draft.rows:
         raise draft.refuse(0, "it is empty. Write a value and its labels, from narrow to wide, on each line.")
     _check_labels_filled(draft)
-    level_draft = _level(draft, pad)
+    level_draft = _pad_paths(draft, pad)
     _check_single_parents(level_draft)
     _check_labels_unambiguous(level_draft)
     deepest = max(len(path) for _, path in draft.rows)
@@ -431,7 +433,7 @@ def _check_labels_filled(draft: _Draft) -> None:
                 raise draft.refuse(line, f"a value has an empty label at level {level}. Fill it, or drop the field.")
 
 
-def _level(draft: _Draft, pad: bool) -> _Draft:
+def _pad_paths(draft: _Draft, pad: bool) -> _Draft:
     """All paths equally deep, under one root, each once."""
     paths = [path for _, path in draft.rows]
     rooted = len({path[-1] for path in paths}) == 1 and min(map(len, paths)) > 1

@@ -34,7 +34,7 @@ from kech.cuts.goals import check_goals, check_reachable, keeps_goals
 from kech.cuts.local import Run, cut_local
 from kech.cuts.protection import derive_key, protect_labels
 from kech.cuts.starts import cut_ordering
-from kech.errors import GoalNotMet, ResourceError
+from kech.errors import GoalNotMet, ResourceError, TooFewPeople
 from kech.points.partition import Partition, assign_grains, build_partition, mean_loss
 from kech.points.people import Persons
 from kech.points.points import Points, rebuild_shortened
@@ -228,7 +228,7 @@ def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) ->
     rows, people = len(histories.row_points), len(histories.lengths)
     lost = rows - len(kept.row_points)
     if people < k:
-        raise GoalNotMet(f"k={k} needs {k:,} people or more; the table has fewer. Choose a smaller k.")
+        raise TooFewPeople(people, k)
     if lost <= limit:
         return
     shorter = say_count(count_shortened(histories, k), k)

@@ -202,7 +202,8 @@ class NoSuchFile(InputError):
 
     def __init__(self, path: object) -> None:
         close = self.similar_file(str(path))
-        super().__init__(f"There is no file {str(path)!r}.{f' Did you mean {close!r}?' if close else ''}")
+        advice = f"Did you mean {close!r}?" if close else "Check the name and the folder you are in."
+        super().__init__(f"There is no file or folder {str(path)!r}. {advice}")
 
     @staticmethod
     def similar_file(path: str) -> str | None:
@@ -313,12 +314,16 @@ class TooFewPeople(GoalNotMet):
         super().__init__(f"k={k} needs {k:,} people or more; the table has {count}. Choose a smaller k.")
 
 
+DO_NOT_PUBLISH = "Do not publish it. Release the original table again."
+FAULT_OF_KECH = "This is a fault of kech: nothing was published; please report it."
+
+
 class ClaimBroken(GoalNotMet):
     """A file does not keep the promise of its certificate, or the k asked for."""
 
-    def __init__(self, path: object, broken: Iterable[str]) -> None:
+    def __init__(self, path: object, broken: Iterable[str], advice: str = DO_NOT_PUBLISH) -> None:
         self.broken = tuple(broken)
-        super().__init__(f"{str(path)!r} does not keep what is promised or asked: {'; '.join(self.broken)}.")
+        super().__init__(f"{str(path)!r} does not keep what is promised or asked: {'; '.join(self.broken)}. {advice}")
 
 
 class ReleasedBefore(GoalNotMet):

@@ -30,6 +30,8 @@ from kech.axes.grid import Floats, Ints
 from kech.request import Goal
 from kech.request.parts import ROUNDING
 
+LOWER_LIMITS = ("l",)  # goals that ask for so much or more; all others ask for so much or less
+
 # -- figures of each class ---------------------------------------------------------------------------------
 
 
@@ -169,7 +171,11 @@ def classes_meet(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
     for name, figure in class_figures(goals, tally).items():
         bound = getattr(goals, name)
         is_met &= (
-            figure >= bound - ROUNDING if name == "l" else figure < bound if name == "c" else figure <= bound + ROUNDING
+            figure >= bound - ROUNDING
+            if name in LOWER_LIMITS
+            else figure < bound
+            if name == "c"
+            else figure <= bound + ROUNDING
         )
     return is_met
 
@@ -182,7 +188,7 @@ def all_classes_meet(goals: Goal, tallies: Sequence[Tally]) -> bool:
 def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
     """The figures of the goals that were set, the worst of all classes and columns."""
     figures_of_columns = [class_figures(goals, tally) for tally in tallies]
-    worst = {name: np.min if name == "l" else np.max for name in figures_of_columns[0]}
+    worst = {name: np.min if name in LOWER_LIMITS else np.max for name in figures_of_columns[0]}
     return {name: worst[name]([worst[name](figures[name]) for figures in figures_of_columns]).item() for name in worst}
 
 

@@ -248,11 +248,14 @@ def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
 
 
 def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Admission:
-    """The admission of a later release of a series: its new cohorts alone are judged, the others were."""
+    """The admission of a later release of a series: only its new cohorts are judged, since the old ones were before.
+
+    They are a part of the table, so earlier releases of all of it count as releases of some of its rows.
+    """
     rest = past._replace(same=(), shared=past.before)
     admissions = [judge(part, rest, terms) for part in parts]
-    is_other = [admission for admission in admissions if admission.verdict != "first"]
-    return is_other[0] if is_other else Admission("series", len(terms.series or ()))
+    with_past = [admission for admission in admissions if admission.verdict != "first"]
+    return with_past[0] if with_past else Admission("series", len(terms.series or ()))
 
 
 def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:

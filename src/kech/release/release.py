@@ -23,7 +23,7 @@ from kech.certificate.check import shown_suppression
 from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key, is_protected
-from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
+from kech.errors import FAULT_OF_KECH, AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
@@ -406,7 +406,7 @@ class Release:
         if abs(claims["loss"] - self.public_loss) > TOLERANCE:
             broken.append("loss: the written file loses more or less than the partition")
         if broken:
-            raise ClaimBroken(name, broken)
+            raise ClaimBroken(name, broken, FAULT_OF_KECH)
 
 
 def make_release(

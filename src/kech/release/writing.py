@@ -355,8 +355,8 @@ class PeopleTally:
     def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
         self.labels = list(labels)  # the published columns of the quasi-identifiers
         self.columns = list(columns)  # the person columns
-        self.names = [Names() for _ in columns]  # the cells of each
-        self.figures: list[list[NDArray[np.int64]]] = []  # of each batch and row: its class
+        self.person_cells = [Names() for _ in columns]  # the different cells of each person column
+        self.class_hashes: list[list[NDArray[np.int64]]] = []  # of each batch: the hash of the labels of each row
 
     def take_columns(self, stream: Any) -> Any:
         """Take the person columns, the last ones of the stream, and count them; gives the stream without them."""
@@ -365,8 +365,8 @@ class PeopleTally:
 
     def _pass(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
-            self.figures.append(self.hash_labels(batch))
-            for names, column in zip(self.names, batch.columns[len(schema) :], strict=True):
+            self.class_hashes.append(self.hash_labels(batch))
+            for names, column in zip(self.person_cells, batch.columns[len(schema) :], strict=True):
                 names.add(column)
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
 
@@ -383,11 +383,13 @@ class PeopleTally:
 
     def read_figures(self, count: int) -> list[NDArray[np.int64]]:
         """So many figures of all rows."""
-        return [np.concatenate([np.empty(0, np.int64), *(batch[i] for batch in self.figures)]) for i in range(count)]
+        return [
+            np.concatenate([np.empty(0, np.int64), *(batch[i] for batch in self.class_hashes)]) for i in range(count)
+        ]
 
     def number_people(self) -> NDArray[np.int64]:
         """The person of all rows."""
-        codes = [names.codes() for names in self.names]
+        codes = [names.codes() for names in self.person_cells]
         return codes[0] if len(codes) == 1 else distinct_rows(np.stack(codes, axis=1))[1]
 
 

@@ -169,12 +169,12 @@ class Verb:
 
     answer: Callable[[TableSession, Any], dict[str, Any]]
     options: type[Options] = Options
-    whole: bool = False  # reads all columns: roles need not be known
+    reads_all_columns: bool = False  # reads all columns: roles need not be known
     slow: bool = False  # has a child process of its own, so that quick questions do not wait for it
 
 
 VERBS = {
-    "inspect": Verb(inspect, InspectOptions, whole=True),
+    "inspect": Verb(inspect, InspectOptions, reads_all_columns=True),
     "hierarchy": Verb(hierarchy, HierarchyOptions),
     "spectrum": Verb(spectrum, SpectrumOptions, slow=True),
     "barcode": Verb(barcode, BarcodeOptions),
@@ -182,5 +182,5 @@ VERBS = {
     "zigzag": Verb(zigzag, ZigzagOptions, slow=True),
     "preview": Verb(preview, PreviewOptions),
     "release": Verb(release, ReleaseOptions),
-    "publish": Verb(publish, PublishOptions, whole=True),
+    "publish": Verb(publish, PublishOptions, reads_all_columns=True),
 }

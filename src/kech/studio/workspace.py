@@ -138,17 +138,17 @@ class OpenTable:
         """Start a job; the same question again is the same job, unless it came to nothing."""
         if verb not in VERBS:
             raise BadOption("verb", f"choose among {', '.join(VERBS)}.")
-        whole = VERBS[verb].whole
-        if not whole:
+        reads_all = VERBS[verb].reads_all_columns
+        if not reads_all:
             self.check_roles()
-        plan = Request(reading=self.plan.reading) if whole else self.fit_plan()
+        plan = Request(reading=self.plan.reading) if reads_all else self.fit_plan()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         job = self.jobs.get(key)
         if job is not None and job.state not in ("refused", "cancelled"):
             return job
         self.forget_old()
-        self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
+        self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
         task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)

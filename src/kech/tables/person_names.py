@@ -45,6 +45,11 @@ THINGS = re.compile(
     r"|course|batch|lot|campaign|category|group|type|status|row|line|record|phone|fax|county|district|province|village"
     r"|street|building|company|firm|brand|vendor|supplier|merchant|bank|project|service|team|species|file|variable)"
 )
+PERSONAL_NAMES = """
+    name names first last surname forename firstname lastname given_name family_name maiden_name middle_name first_name
+    last_name full_name fullname vorname nachname familienname geburtsname zuname prenom nom nom_de_famille nombre
+    nombres apellido apellidos cognome nome nome_completo voornaam achternaam naam sobrenome apelido
+"""
 _NOUN, _NUMBER, _FIXED = ("|".join(words.split()) for words in (NOUNS, NUMBERS, FIXED))
 _PEOPLE = "|".join((NOUNS + NUMBERED).split())
 NUMBERS_PEOPLE = re.compile(
@@ -62,6 +67,15 @@ def numbers_people(column: str) -> bool:
     """
     words = split_words(column)
     return bool(BARE.fullmatch(words) or NUMBERS_PEOPLE.fullmatch(words))
+
+
+def is_personal_name(column: str) -> bool:
+    """Whether the name says that values are names, which different people share.
+
+    >>> [is_personal_name(name) for name in ("Nachname", "last_name", "patient_id", "region_name")]
+    [True, True, False, False]
+    """
+    return split_words(column) in PERSONAL_NAMES.split()
 
 
 def is_bare(column: str) -> bool:

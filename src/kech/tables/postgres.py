@@ -204,7 +204,10 @@ class Postgres:
             copy_in(self.connection, "incoming", batches, path)
 
     def _keep(self, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Rows are numbered by one worker in one scan, and only then may queries look at all of them together."""
+        """Make the table of the rows that are worked on: the selected columns, and a number for each row.
+
+        One scan numbers them, so that every later query sees the same numbers.
+        """
         self.columns.update(zip(selected, self._describe(names), strict=True))
         cells = []
         for i, name in zip(selected, names, strict=True):
@@ -327,7 +330,7 @@ def refusals(doing: str, path: object = None) -> Iterator[None]:
     except psycopg.Error as failure:
         if path is not None and isinstance(failure, psycopg.DataError):
             raise UnreadableFile(
-                path, "it holds text or dates that PostgreSQL cannot, such as NUL. Use another engine."
+                path, "it holds text or dates that PostgreSQL cannot, such as NUL. Use --engine duckdb."
             ) from None
         raise refusal(failure, doing) from None
 
@@ -388,9 +391,7 @@ def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
     except pa.ArrowException as failure:  # which quotes the cell
         match = re.match(r"In CSV column #(\d+)", str(failure))
         column = repr(schema.names[int(match[1])]) if match else "a column"
-        reason = (
-            f"{column} holds what no file can: an infinity, NaN in a decimal, or a date beyond the years 1 to 9999."
-        )
+        reason = f"{column} holds what kech cannot read: an infinity, NaN in a decimal, or a date beyond the year 9999."
         raise InputError(f"Reading the table: {reason} Cast it to text, or leave it out.") from None
     return list(table.rename_columns(schema.names).cast(schema).to_batches())
 

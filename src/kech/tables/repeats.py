@@ -26,7 +26,14 @@ from warnings import warn
 
 from kech.errors import ManyValues, RepeatedIdentifier, RepeatedPeople
 from kech.tables.engine import is_code
-from kech.tables.person_names import is_bare, names_people, numbers_people, numbers_something, split_words
+from kech.tables.person_names import (
+    is_bare,
+    is_personal_name,
+    names_people,
+    numbers_people,
+    numbers_something,
+    split_words,
+)
 from kech.tables.table import Table
 
 BIRTH = re.compile(r".*(?:birth|born|geburt|geboren|geboorte|naissance|nacimiento|nascita|nascimento).*|(?:.*_)?dob")
@@ -70,6 +77,12 @@ class Repeat:
                 f"Column {column!r} is an identifier with fewer values than there are people by --person: {counts} "
                 f"it names people, k counts one person several times. Say --person {quote(column)}."
             )
+        if is_personal_name(column):
+            return (
+                f"Column {column!r} repeats: {counts} some of these rows are of one person, k counts visits, not "
+                "people. Names are shared: name a column that numbers the people (--person COLUMN), or say "
+                "--rows-are-people."
+            )
         advice = f"Say --person {quote(column)}, or --rows-are-people."
         return f"Column {column!r} repeats: {counts} it names people, k counts visits, not people. {advice}"
 
@@ -112,7 +125,7 @@ def find_repeats(table: Table) -> tuple[Repeat, ...]:
 def find_shared(table: Table) -> Iterator[Repeat]:
     """Identifiers with clearly fewer values than there are people, some of which several people have."""
     person = [table.index(name) for name in table.person]
-    for column in (name for name in table.counted if name in table.identifiers):
+    for column in (name for name in table.counted if name in table.identifiers and not is_personal_name(name)):
         place = table.index(column)
         values, rows, most = table.engine.count_repeats([place], folded=True)
         both, _, _ = table.engine.count_repeats([place, *person], folded=True)

@@ -89,7 +89,7 @@ def server_address(scheme: str, typed: str) -> Address:
         known = (
             "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
         )
-        raise BadOption("table", f"kech knows files, {known}")
+        raise BadOption("table", f"there is no such kind of address. Name a file, or write {known}")
     place, _, options = typed.partition("?")
     query = parse_qsl(options, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]

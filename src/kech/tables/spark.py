@@ -555,7 +555,7 @@ class SparkDraft:
         with_mark = marked.system.create(marked.path)
         with_mark.write(MARK.encode())
         with_mark.close()
-        self.folder.system.setPermission(self.folder.path, self.open_to_readers())
+        self.folder.system.setPermission(self.folder.path, self.default_permission())
         earlier = target.beside(f".{self.database.address.table}.{secrets.token_hex(4)}.kech-earlier")
         if target.exists():
             target.move(earlier)
@@ -568,8 +568,8 @@ class SparkDraft:
         with suppress(PySparkException, Py4JError):  # the table has its name: what fails now must not undo the ledger
             earlier.delete()
 
-    def open_to_readers(self) -> Any:
-        """What new folders are allowed here."""
+    def default_permission(self) -> Any:
+        """Who may read a new folder here, as the settings of the file system say."""
         permission = self.folder.jvm.permission.FsPermission
         mask = permission.getUMask(self.database.session._jsc.hadoopConfiguration())
         return permission.getDirDefault().applyUMask(mask)

@@ -381,7 +381,7 @@ class Mapping1D:
 
 
 class Packing:
-    """The codes of a row as one number, or as a few, which order as codes do; -1 has no place on its axis.
+    """The codes of a row as one number, or as a few, which order as codes do; a code of -1 lies on no axis.
 
     `keys[i]` lists the mappings in number i, from the highest place down; a code is multiplied by its stride.
     """
@@ -394,7 +394,7 @@ class Packing:
         self.keys: list[list[int]] = [[]]
         for j, size in enumerate(self.sizes):
             columns = self.keys[-1]
-            if columns and size * self.strides[columns[0]] * self.sizes[columns[0]] > LARGEST:
+            if columns and size * self.strides[columns[0]] * self.sizes[columns[0]] > LARGEST:  # it would overflow
                 self.keys.append(columns := [])
             for i in columns:
                 self.strides[i] *= size

@@ -29,6 +29,8 @@ from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
+MOST_UNASKED = 500  # points whose boxes are searched for holes though nobody asked: seconds beyond
+NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
 NOT_ALL_HOLES = "holes were not computed in every dimension"
 NOT_SEARCHED = "partitions were not searched"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
@@ -384,12 +386,19 @@ def build_barcode(
     barcode = WeightedBarcode(filtration, zero_length=zero_length, field=field)
     if max_dimension == 0:
         return barcode
+    if max_dimension is None and metric == "box" and is_slow(filtration.points):
+        return replace(barcode, no_holes=NOT_ASKED.format(points=len(filtration.points.weights)))
     try:
         return add_holes(barcode, 1 if max_dimension is None else max_dimension, left)
     except (MissingExtra, ResourceError) as refusal:
         if max_dimension is not None:
             raise
         return replace(barcode, no_holes=f"holes were not computed ({first_sentence(refusal)})")
+
+
+def is_slow(points: Points) -> bool:
+    """Whether boxes of points can have holes, and finding them takes seconds."""
+    return len(points.weights) > MOST_UNASKED and highest_dimension(points, "box") > 0
 
 
 def add_holes(barcode: WeightedBarcode, max_dimension: int, memory: int | None) -> WeightedBarcode:

@@ -212,10 +212,10 @@ class MixedLattice:
     def minimal_pairs(self, k: int, starts: Floats | None = None) -> list[MixedNode]:
         """Pairs that reach k while no pair below them does, by node."""
         eps = (self.starts([k])[:, 0] if starts is None else starts).reshape(self.heights or (1,))
-        lowest = eps.copy()  # of all nodes below a node, itself not counted
+        lowest = eps.copy()  # of a node and all nodes below it
         for axis in range(lowest.ndim):
             lowest = np.minimum.accumulate(lowest, axis=axis)
-        below = np.full_like(eps, inf)
+        below = np.full_like(eps, inf)  # of the nodes below a node, itself not counted
         for axis in range(eps.ndim):
             here = [slice(None)] * eps.ndim
             here[axis] = slice(1, None)
@@ -229,7 +229,7 @@ class MixedLattice:
         """The pair of least loss that reaches k: one of the minimal ones, since both parameters only add loss."""
         pairs = self.minimal_pairs(k, starts)
         if not pairs:
-            raise GoalNotMet(f"No node reaches k = {k}: choose a smaller k.")
+            raise GoalNotMet(f"No node reaches k = {k}. Choose a smaller k.")
         return min(pairs, key=lambda pair: (pair.loss, pair.levels))
 
     def zigzag(self, path: Sequence[Place], through: str = "union") -> ZigzagBarcode:

@@ -138,14 +138,14 @@ def embed(picture: Picture) -> str:
     return f'<div style="max-width:{picture.width:.0f}px">{render_svg(picture)}</div>'
 
 
-def share_bars(counts: Mapping[str, int], name: str, most: int) -> str:
-    """A bar for each name."""
+def share_bars(counts: Mapping[str, int], heading: str, total: int) -> str:
+    """A count for each column of the table, and a bar for its share of the total."""
     lines = []
     for label, count in counts.items():
-        share = 100 * count / max(most, 1)
+        share = 100 * count / max(total, 1)
         strip = f'<span style="display:inline-block;background:{BAR};height:.7em;width:{share * 1.6:.1f}px"></span>'
         lines.append((escape(label), f"{count:,}", f"{strip} {share:.0f} %"))
-    return rows_of(("column", name, f"of {most:,} rows"), lines)
+    return rows_of(("column", heading, f"of {total:,} rows"), lines)
 
 
 def format_figure(value: Any) -> str:

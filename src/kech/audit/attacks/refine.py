@@ -157,8 +157,11 @@ def is_swapped(wide: int, narrow: int, masks: Sequence[Sequence[Bools]]) -> bool
     return out <= 1 and other > out
 
 
-def hold_ends(target: Target, options: Options) -> None:
-    """Leave one class to a row that alone can be at an end of it, in columns whose ends are not moved."""
+def rule_out_by_ends(target: Target, options: Options) -> None:
+    """Leave one class to a row if no other row of that class can be at one end of its label.
+
+    Somebody must stand at every end, in columns whose ends are not moved.  `options` are the classes left to each row.
+    """
     columns = [column for column in target.linkage.columns if column.axis.get("protect") not in MOVED]
     cuts = {id(column): find_cuts(column) for column in columns}
     holders = defaultdict(set)
@@ -181,7 +184,7 @@ def rule_out(target: Target, puzzle: Puzzle, overlaps: Overlaps) -> Options:
     excluded = {(row, wide) for (wide, _), rows in overlaps.items() for row in rows}
     left = [[group for group in groups if (row, group) not in excluded] for row, groups in enumerate(puzzle.options)]
     options = [few or groups for few, groups in zip(left, puzzle.options, strict=True)]
-    hold_ends(target, options)
+    rule_out_by_ends(target, options)
     return options
 
 

@@ -93,9 +93,17 @@ class Look:
 def guess_roles(table: Table) -> dict[str, Guess]:
     """A guess for every column that was read."""
     looks = {name: look_at(table, name) for name in table.loaded}
-    guesses = {name: guess_role(name, look) for name, look in looks.items()}
+    guesses = {name: drop_constant(guess_role(name, look), look) for name, look in looks.items()}
     guesses |= dict(follow_others(table, guesses, looks))
     return guesses | point_at_somebody(guesses, looks)
+
+
+def drop_constant(first: Guess, look: Look) -> Guess:
+    """A sensitive column that says the same of everybody is not proposed: no goal for it can be met."""
+    is_constant = look.facts.distinct + (look.facts.nulls > 0) <= 1
+    return (
+        guess("plain", "it says the same of every row", LIKELY) if is_constant and first.role == "sensitive" else first
+    )
 
 
 def look_at(table: Table, column: str) -> Look:

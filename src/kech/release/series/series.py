@@ -410,7 +410,7 @@ def remove_published(store: Store, version: Version) -> None:
 
 
 def recover_book(store: Store) -> Book | None:
-    """The book after a killed run: a version that was never put in place is struck out; the folder is locked.
+    """The book after a killed run: a version that was never put in place is struck out.  The caller holds the lock.
 
     Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.
     """

@@ -43,6 +43,7 @@ def grid(*headings: str) -> Grid:
     """A plain table; a heading that ends in > is aligned right, one that ends in ~ may wrap."""
     table = Grid(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
-        table.add_column(heading.rstrip(">~"), no_wrap=not heading.endswith("~"), overflow="fold")
+        wraps = heading.endswith("~")
+        table.add_column(heading.rstrip(">~"), no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
         table.columns[-1].justify = "right" if heading.endswith(">") else "left"
     return table
