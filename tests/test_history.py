@@ -498,6 +498,7 @@ def test_the_price_of_a_table_without_a_search():
 # -- further releases, engines -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_second_release(tmp_path):
     """The same again passes; histories of a table that was released finer, by rows, do not."""
     frame = visits(80)

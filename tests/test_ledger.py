@@ -508,6 +508,7 @@ for i in range(start, start + count):
 """
 
 
+@pytest.mark.long
 def test_processes_and_threads_share_a_ledger_without_tearing_it(tmp_path):
     """Each releases tables of its own; all are known afterwards."""
     ledger = Ledger(tmp_path / "shared")

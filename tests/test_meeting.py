@@ -479,6 +479,7 @@ def worst_of(classes):
     return {name: (min if name in ("l", "entropy_l") else max)(each[name] for each in found) for name in found[0]}
 
 
+@pytest.mark.long
 def test_the_spectrum_shows_what_a_release_reaches():
     with kech.read_table(generate_town(500), quasi_identifiers=TOWN, sensitive=["diagnosis", "income"]) as table:
         asked = {"k": [2, 5, 9], "effort": "quick"}

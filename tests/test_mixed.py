@@ -9,7 +9,7 @@ import pytest
 import kech
 from kech.errors import BadOption, NoSuchNode
 
-SEEDS = range(3)
+SEEDS = [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)]
 
 
 def small_table(seed, rows=14):

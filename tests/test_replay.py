@@ -90,6 +90,7 @@ def test_candidates_are_those_that_fit_the_labels_and_one_at_random_is_the_contr
     assert known.hits == 0  # nobody is found where only one fits, or where all remain
 
 
+@pytest.mark.long
 def test_another_request_or_key_is_refused(people, run, folder, few, refuse, tmp_path):
     assert run("release", people, "-o", folder / "out.csv", *WORDS, "--seed", 5).code == 0
     words = ("attack", "replay", folder / "out.csv", "--original", people)

@@ -527,6 +527,7 @@ def test_a_certificate_that_promises_more_in_words_is_refused(folder, forge):
 # -- the private variant ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_private_report_says_so(run, town, private, folder):
     outcome = run(
         "report",

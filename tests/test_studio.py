@@ -372,7 +372,7 @@ TABLES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", begin_with(["nine", "visits"], TABLES))
+@pytest.mark.parametrize("name", begin_with(["nine"], TABLES))
 def test_every_action_answers_as_its_command_prints(studio, run, folder, tmp_path, name):
     make, roles, goals = TABLES[name]
     path = write_csv(make(), tmp_path / f"{name}.csv")
@@ -691,6 +691,7 @@ def test_two_tabs_do_no_harm(studio):
         studio.json("DELETE", f"/api/tables/{table}")
 
 
+@pytest.mark.long
 def test_the_same_question_is_the_same_job_and_a_cancelled_one_is_asked_again(studio, tmp_path):
     path = write_csv(generate_town(3000), tmp_path / "town.csv")
     table = studio.upload("town.csv", path.read_bytes())["id"]

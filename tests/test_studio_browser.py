@@ -288,6 +288,7 @@ def test_a_series_is_seen_and_continued(visit):
     assert kech.verify_series(folder / "clinic")["holds"]
 
 
+@pytest.mark.long
 @tried_again
 def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, monkeypatch):
     monkeypatch.undo()  # what a first try left
@@ -550,6 +551,7 @@ def test_answers_and_hierarchies_are_fetched_with_the_secret(visit):
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------
 
 
+@pytest.mark.long
 @tried_again
 def test_nine_rows_by_keyboard_on_a_telephone(visit):
     visitor = visit(390, 800)
@@ -797,6 +799,7 @@ def test_an_answer_that_comes_late_does_not_take_a_later_refusal_away(visit):
     assert refusal.is_visible()
 
 
+@pytest.mark.long
 @tried_again
 def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
@@ -969,6 +972,7 @@ VISITS = b"patient_id,age,zip\n" + b"".join(
 )  # 60 people, 120 rows
 
 
+@pytest.mark.long
 @tried_again
 def test_where_a_person_is_named_k_counts_people_on_every_page(visit):
     visitor = visit()

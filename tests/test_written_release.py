@@ -335,7 +335,7 @@ def test_a_file_that_loses_more_than_its_partition_is_not_certified(nine, tmp_pa
     assert coarse.write(tmp_path / "u.csv", ledger=False)["claims"] == first["claims"]
     with pytest.raises(ClaimBroken) as caught:
         fine.write(tmp_path / "v.csv", ledger=False)
-    assert str(caught.value).endswith("loss: the written file loses more or less than the partition.")
+    assert "loss: the written file loses more or less than the partition. This is a fault of kech" in str(caught.value)
     assert not (tmp_path / "v.csv").exists()
 
 

@@ -57,12 +57,15 @@ class Within:
 
 
 class Values:
-    """Each pair of a class and a value that occurs in it, in their order, with its rows; classes count from 0."""
+    """Each pair of a class and a value that occurs in it, in their order, with its rows; classes count from 0.
+
+    `overall` has the rows of each value in the whole table.
+    """
 
     def __init__(self, group: Ints, value: Ints, rows: Floats) -> None:
         self.group, self.value, self.rows = group, value, rows
         self.size = sums(group, rows, 0)
-        self.overall = sums(value, rows, 0)  # rows of each value in the whole table
+        self.overall = sums(value, rows, 0)
         self.total = float(rows.sum())
         self.share: Floats = rows / self.size[group]
         self.ratio: Floats = rows * self.total / (self.size[group] * self.overall[value])  # to that of the whole table
