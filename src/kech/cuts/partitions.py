@@ -19,8 +19,9 @@ from kech.request import Cut, Goal, check_k
 from kech.system.console import report
 from kech.topology.barcode import Reached, WeightedBarcode
 from kech.topology.filtration import Filtration, simplex_radius
-from kech.topology.minimal import count_classes
 from kech.topology.profile import LAST_SHARE, Profile, reach_points
+
+CUTS = ("minimal", "local")
 
 
 def search_partitions(barcode: WeightedBarcode, k: int | Sequence[int], *, threads: int = 1) -> WeightedBarcode:
@@ -32,7 +33,7 @@ def search_partitions(barcode: WeightedBarcode, k: int | Sequence[int], *, threa
         raise BadOption("barcode", "it is no barcode. Make one: kech.compute_barcode(table).")
     goals = [check_k(goal) for goal in ([k] if isinstance(k, int) else k)]
     units = barcode.filtration.units
-    reached = {goal: reach(barcode.filtration, goal, threads) for goal in goals if goal <= units.people}
+    reached = {goal: reach(barcode, goal, threads) for goal in goals if goal <= units.people}
     return replace(barcode, reached={**barcode.reached, **reached})
 
 
@@ -49,17 +50,15 @@ def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
     return {"k": k, "loss": mean_loss(every), "loss_without": mean_loss(fewer), "left_out": fewer.suppressed}
 
 
-def reach(tree: Filtration, k: int, threads: int) -> Reached:
+def reach(barcode: WeightedBarcode, k: int, threads: int) -> Reached:
     """What the cuts reach at k, and the bound."""
+    tree = barcode.filtration
     report(f"cutting at k={k}")
     minimal, local = (next(cut_points(tree.units, [k], Cut(cut=cut), Goal(k=k), threads=threads)) for cut in CUTS)
-    known = count_classes(tree.units, k, tree.metric)
+    known = barcode.count_most(k)
     eps, classes = known[0] if known else (measure(tree, minimal), minimal.classes)
     bound = eps if known else min(bound_radius(tree, k, minimal, threads), eps)
     return Reached(k, bound, eps, classes, measure(tree, local), local.classes)
-
-
-CUTS = ("minimal", "local")
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:

@@ -332,6 +332,23 @@ class Points:
         return widths
 
 
+def join_equal(points: Points, chosen: NDArray[np.int64], columns: Sequence[int], rows: NDArray[np.int64]) -> Points:
+    """Some points on some axes, with so many rows each; those that are equal, and of one person, are one."""
+    codes = points.codes[chosen][:, columns]
+    who = np.zeros(len(chosen), np.int64) if points.person is None else points.person[chosen]
+    first, place = distinct_rows(np.ascontiguousarray(np.column_stack([codes.astype(np.int64), who])))
+    return replace(
+        points,
+        axes=tuple(points.axes[j] for j in columns),
+        mappings=(),
+        codes=np.ascontiguousarray(codes[first]),
+        weights=np.bincount(place, rows, len(first)).astype(np.int64),
+        grains=None,
+        person=None if points.person is None else np.ascontiguousarray(points.person[chosen][first]),
+        results={},
+    )
+
+
 def cache_on_points(make: Callable[[Points], T]) -> Callable[[Points], T]:
     """Keep what a function makes of points and their axes with the points, unless their axes are long."""
 

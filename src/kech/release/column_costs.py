@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kech._kernels import distinct_rows
-from kech.axes.grid import Floats, Ints
+from kech.axes.grid import Floats
 from kech.cuts import cut_points
 from kech.points.partition import column_losses
-from kech.points.points import Points
+from kech.points.points import Points, join_equal
 from kech.request import Cut, Goal
 
 MOST_COLUMNS = 30  # more are not compared
@@ -67,23 +67,6 @@ def draw_rows(points: Points, most: int) -> Points:
 def keep_columns(points: Points, columns: list[int]) -> Points:
     """The points on some of the axes."""
     return join_equal(points, np.arange(len(points.weights)), columns, points.weights)
-
-
-def join_equal(points: Points, chosen: Ints, columns: list[int], rows: Ints) -> Points:
-    """Some points on some axes, with so many rows each; those that are equal, and of one person, are one."""
-    codes = points.codes[chosen][:, columns]
-    who = np.zeros(len(chosen), np.int64) if points.person is None else points.person[chosen]
-    first, place = distinct_rows(np.ascontiguousarray(np.column_stack([codes.astype(np.int64), who])))
-    return replace(
-        points,
-        axes=tuple(points.axes[j] for j in columns),
-        mappings=(),
-        codes=np.ascontiguousarray(codes[first]),
-        weights=np.bincount(place, rows, len(first)).astype(np.int64),
-        grains=None,
-        person=None if points.person is None else np.ascontiguousarray(points.person[chosen][first]),
-        results={},
-    )
 
 
 def cut_first(points: Points, k: int, threads: int) -> Floats:

@@ -104,6 +104,7 @@ class WeightedBarcode:
     library: str | None = None  # of dataframes: the caller's
     field: int = 2  # the prime of the coefficients of holes
     reached: Mapping[int, Reached] = made_by(default_factory=dict)  # by k, what cuts reach, where it was searched
+    known: dict[int, list[tuple[float, int]] | None] = made_by(default_factory=dict, repr=False)  # by k, see count_most
     no_holes: str = ""  # why holes were not looked for, though nobody asked to leave them out
 
     def __repr__(self) -> str:
@@ -198,7 +199,7 @@ class WeightedBarcode:
         units = self.filtration.units
         if k > units.people:
             return []
-        known = count_classes(units, k, self.filtration.metric)
+        known = self.count_most(k)
         steps = known or [(reached.eps_at_most, reached.classes) for reached in self.reached.values() if reached.k == k]
         if not steps:
             return None
@@ -206,6 +207,12 @@ class WeightedBarcode:
         steps = keep_rising([*steps, *strict])
         stops, proven = [*(start for start, _ in steps[1:]), float("inf")], known is not None
         return [Regime(start, stop, k, classes, 0, proven) for (start, classes), stop in zip(steps, stops, strict=True)]
+
+    def count_most(self, k: int) -> list[tuple[float, int]] | None:
+        """Each eps at which more classes of k are possible than before, counted once; None for larger tables."""
+        if k not in self.known:
+            self.known[k] = count_classes(self.filtration.units, k, self.filtration.metric)
+        return self.known[k]
 
     def find_start(self, reading: str = "homological", k: int = 2, suppress: float = 0.0) -> Start:
         """From which eps on k holds under a reading, or between which two radii that eps lies.

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
 from math import inf, prod
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from kech.system.console import report
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Floats, Ints
-from kech.topology.lattice import find_levels
+from kech.topology.lattice import check_levels, find_levels
 from kech.topology.node_search import Levels
 from kech.topology.zigzag import Place, ZigzagBarcode, walk_nodes
 
@@ -270,12 +269,7 @@ class MixedLattice:
 
     def check_levels(self, levels: Sequence[int]) -> Levels:
         """A node of the levels."""
-        if len(levels) != len(self.heights):
-            raise NoSuchNode(levels, f"it needs {len(self.heights)} levels: {', '.join(self.level_columns)}.")
-        for column, level, height in zip(self.level_columns, levels, self.heights, strict=True):
-            if not isinstance(level, Integral) or not 0 <= level < height:
-                raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
-        return tuple(map(int, levels))
+        return check_levels(levels, self.level_columns, self.heights)
 
 
 def compute_mixed_lattice(table: Table, metric_columns: Sequence[str]) -> MixedLattice:

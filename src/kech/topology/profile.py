@@ -23,7 +23,7 @@ import numpy as np
 from kech._kernels import distinct_rows, reach_all
 from kech.errors import BadOption, TooFewRows
 from kech.points.people import ALONE
-from kech.points.points import PointLimit, Points, build_points
+from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
 from kech.system.console import report
 from kech.system.memory import ENGINE_POINT_BYTES
@@ -327,19 +327,7 @@ def join_radii(tree: Filtration, k: int) -> Floats:
 def drop_axis(points: Points, column: str) -> Points:
     """The points without one column; what becomes equal is one point."""
     kept = [j for j, axis in enumerate(points.axes) if axis.column != column]
-    told_apart = points.codes[:, kept].astype(np.int64)
-    if points.person is not None:
-        told_apart = np.c_[told_apart, points.person]
-    first, name = distinct_rows(np.ascontiguousarray(told_apart)) if told_apart.shape[1] else all_alike(points)
-    weights = np.bincount(name, points.weights, len(first)).astype(np.int64)
-    codes = np.ascontiguousarray(points.codes[first][:, kept])
-    axes, person = tuple(points.axes[j] for j in kept), None if points.person is None else points.person[first]
-    return replace(points, axes=axes, codes=codes, weights=weights, person=person, grains=None, results={})
-
-
-def all_alike(points: Points) -> tuple[Ints, Ints]:
-    """Every point as a part of the first."""
-    return np.zeros(1, np.int64), np.zeros(len(points.weights), np.int64)
+    return join_equal(points, np.arange(len(points.weights)), kept, points.weights)
 
 
 def check_eps(radii: Sequence[float]) -> list[float]:

@@ -23,7 +23,7 @@ WRONG_KEY = (
 MOST_ALIKE = 0.5  # of departed rows with cells of their own: from so many on, new rows with these cells are the same
 RENAMED = (
     "{count:,} rows that the series knows are gone, and new rows have their very cells under other keys. Published "
-    "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other people, "
+    "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
 
@@ -35,14 +35,18 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
     known = match.present & published
     changed = int((match.corrected & known).sum())
     change = "other cells in more" if changed > most * known.sum() else ""
-    if count_renamed(match, published & ~match.present) > most * published.sum():
+    gone = published & ~match.present
+    renamed = count_renamed(match, gone)
+    if renamed > most * published.sum():
         change = "the cells, under other keys, of more"
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
-    unlike = published & ~match.present & find_unlike(match)
+    if most == 1 or renamed < k:
+        return
+    unlike = gone & find_unlike(match)
     renamed = count_renamed(match, unlike)
-    if most < 1 and renamed >= max(k, MOST_ALIKE * unlike.sum()):
+    if renamed >= max(k, MOST_ALIKE * unlike.sum()):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 

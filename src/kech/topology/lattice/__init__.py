@@ -146,12 +146,7 @@ class GeneralizationLattice:
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
-        if len(levels) != len(self.heights):
-            raise NoSuchNode(levels, f"it needs {len(self.heights)} levels: {', '.join(self.columns)}.")
-        for column, level, height in zip(self.columns, levels, self.heights, strict=True):
-            if not isinstance(level, Integral) or not 0 <= level < height:
-                raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
-        return tuple(map(int, levels))
+        return check_levels(levels, self.columns, self.heights)
 
     def suppression_limit(self, suppress: float) -> int:
         """Rows that may be suppressed, from their share."""
@@ -314,6 +309,16 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
     left = points.check_room()
     allowed = memory if left is None else max(min(memory, left), LEAST)
     return GeneralizationLattice(points, find_levels(points), threads, allowed)
+
+
+def check_levels(levels: Sequence[int], columns: Sequence[str], heights: Sequence[int]) -> Levels:
+    """A node: for each column one of the levels it has."""
+    if len(levels) != len(heights):
+        raise NoSuchNode(levels, f"it needs {len(heights)} levels: {', '.join(columns)}.")
+    for column, level, height in zip(columns, levels, heights, strict=True):
+        if not isinstance(level, Integral) or not 0 <= level < height:
+            raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
+    return tuple(map(int, levels))
 
 
 def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:

@@ -174,7 +174,7 @@ def print_profile(result: dict[str, Any]) -> None:
     for last in result.get("last", ()):
         out().print(say_last(last))
     for figures in result.get("one_person", ()):
-        out().print(say_without_one(figures))
+        out().print(say_without_one(figures, "person" if result["counted"] == "people" else "row"))
     say_counted(result["counted"])
     if result["plot"]:
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
@@ -238,13 +238,13 @@ def list_numbers(numbers: list[int]) -> str:
     return ", ".join(f"{number:,}" for number in numbers[:MOST_NUMBERS]) + more
 
 
-def say_without_one(figures: dict[str, Any]) -> str:
-    """How far a person more or less moves the eps from which on all rows can hide."""
+def say_without_one(figures: dict[str, Any], one: str) -> str:
+    """How far one more or less, a person or a row, moves the eps from which on all rows can hide."""
     k, every = figures["k"], format_eps(figures["eps_all"])
     if figures["eps_all_at_most"] is None:
-        return f"k = {k:,}: all rows can hide from eps {every}; without any one person nobody can."
+        return f"k = {k:,}: all rows can hide from eps {every}; without any one {one} none can."
     least, most = format_eps(figures["eps_all_at_least"]), format_eps(figures["eps_all_at_most"])
-    return f"k = {k:,}: all rows can hide from eps {every}; without any one person from an eps of {least} to {most}."
+    return f"k = {k:,}: all rows can hide from eps {every}; without any one {one} from an eps of {least} to {most}."
 
 
 def say_moved(result: dict[str, Any]) -> None:
