@@ -201,7 +201,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
-            generalized = wording(build_axis(table, column, Labels())[0].parameters(()))
+            generalized = wording(build_axis(table, column, Labels()).parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
