@@ -183,7 +183,7 @@ def repair_classes(
     group: NDArray[np.int64],
     rows: NDArray[np.int64],
     split: bool,
-    apart: bool,
+    part_all: bool,
     person: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def meet_classes(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]: ...

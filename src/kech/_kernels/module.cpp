@@ -262,7 +262,7 @@ static nb::tuple leave_out(const Codes& codes, const Ints& weights, const Widths
 }
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k, const Aims& aims,
-                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool apart,
+                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool part_all,
                                 const Persons& person) {
     auto start = copy(point, group, rows);
     return hand_over(release_gil([&] {
@@ -271,7 +271,7 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
         check_person(persons);
         check_shares(start, codes.shape(0), k, persons);
         check_secrets(view(secrets), codes.shape(0), aims);
-        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split, persons).run(start, apart);
+        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split, persons).run(start, part_all);
     }));
 }
 

@@ -70,34 +70,34 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool =
 
     By people it may keep them only where all rows as one class do.
     """
-    dealt = assign_grains(partition)
-    if keeps_goals(dealt, goal):
-        return dealt
-    mended = repair(dealt, k, goal, split_points=split_points, apart=False)
-    if mended.classes > HARD * dealt.classes:
-        return mended
-    return min(mended, repair(one_class(dealt), k, goal, split_points=split_points, apart=True), key=mean_loss)
+    assigned = assign_grains(partition)
+    if keeps_goals(assigned, goal):
+        return assigned
+    repaired = repair(assigned, k, goal, split_points=split_points, part_all=False)
+    if repaired.classes > HARD * assigned.classes:
+        return repaired
+    return min(repaired, repair(one_class(assigned), k, goal, split_points=split_points, part_all=True), key=mean_loss)
 
 
-def repair(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
+def repair(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
     """Classes that keep the goals.  Those that are printed alike are one, which can break a goal by people: such
     classes are repaired again, and where that does not end, all rows are one class.
     """
-    mended = repair_once(dealt, k, goal, split_points=split_points, apart=apart)
+    repaired = repair_once(assigned, k, goal, split_points=split_points, part_all=part_all)
     for _ in range(MOST_REPAIRS):
-        if mended.points.person is None or keeps_goals(mended, goal):
-            return mended
-        mended = repair_once(mended, k, goal, split_points=split_points, apart=False)
-    return one_class(dealt)
+        if repaired.points.person is None or keeps_goals(repaired, goal):
+            return repaired
+        repaired = repair_once(repaired, k, goal, split_points=split_points, part_all=False)
+    return one_class(assigned)
 
 
-def repair_once(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
+def repair_once(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; `split_points` may part equal rows."""
-    points = dealt.points
+    points = assigned.points
     assert points.sensitive is not None
     aims, values = build_aims(goal, points.sensitive), points.sensitive.codes
-    shares = (dealt.point, dealt.group, dealt.rows)
-    how = (expected_widths(points), k, aims, *shares, split_points, apart, points.person)
+    shares = (assigned.point, assigned.group, assigned.rows)
+    how = (expected_widths(points), k, aims, *shares, split_points, part_all, points.person)
     return build_partition(points, *repair_classes(points.codes, values, *how))
 
 
@@ -107,7 +107,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
     for _ in range(MOST_REPAIRS):
         if protected.points.person is None or not goal.is_for_values or keeps_goals(assign_grains(protected), goal):
             return protected
-        protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, apart=False))
+        protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, part_all=False))
     protected = protect_labels(one_class(assign_grains(partition)))
     check_goals(assign_grains(protected), goal, UNMET)
     return protected
@@ -116,7 +116,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
 def merge_for_goals(partition: Partition, k: int, goal: Goal) -> Partition:
     """The classes at hand, merged and parted until they keep the goals; quick, since nothing is searched anew."""
     classes = build_partition(partition.points, partition.point, partition.group, partition.rows)
-    return protect_for_goals(repair(classes, k, goal, split_points=True, apart=False), k, goal, split_points=True)
+    return protect_for_goals(repair(classes, k, goal, split_points=True, part_all=False), k, goal, split_points=True)
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:

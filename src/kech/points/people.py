@@ -211,6 +211,6 @@ def count_holders_of_values(
     person, rows = number_people(codes[:, : len(people)]), np.ones(len(codes), np.int64)
     for place, mapping in enumerate(values, len(people)):
         size = len(mapping.codes)
-        held, middles = find_middles(person, codes[:, place], rows)
+        own_values, middles = find_middles(person, codes[:, place], rows)
         standing = np.bincount(middles, minlength=size + 1)
-        yield Holders(np.bincount(held, minlength=size + 1)[:size], standing[:size], int(standing[size]))
+        yield Holders(np.bincount(own_values, minlength=size + 1)[:size], standing[:size], int(standing[size]))

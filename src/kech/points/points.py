@@ -586,7 +586,7 @@ def build_axes(
     table: Table, labels: Labels, people: Sequence[Mapping1D], *, by_level: bool
 ) -> tuple[tuple[Axis, ...], tuple[Mapping1D, ...]]:
     """The axis of each quasi-identifier, and the mapping of its values to codes."""
-    numbered = [number_values(table, column) for column in table.quasi_identifiers]
+    numbered = [read_values(table, column) for column in table.quasi_identifiers]
     places, by_rows = zip(*numbered, strict=True)
     holders = count_holders_of_values(table, people, places) if people else by_rows
     coded = [
@@ -599,10 +599,10 @@ def build_axes(
 
 def build_axis(table: Table, column: str, labels: Labels, *, by_level: bool = False) -> Axis:
     """The axis of one column by itself, where rows are people."""
-    return code_values(table, *number_values(table, column), labels, by_level=by_level)[0]
+    return code_values(table, *read_values(table, column), labels, by_level=by_level)[0]
 
 
-def number_values(table: Table, column: str) -> tuple[Mapping1D, Holders]:
+def read_values(table: Table, column: str) -> tuple[Mapping1D, Holders]:
     """The distinct values of a column, each with its place as code and NULL behind them, and the rows of each."""
     kind = "text" if find_hierarchy(table, column) is not None else table.kind(column)
     values, rows = table.values(column, kind)
