@@ -319,7 +319,7 @@ def _present(column: Column, levels: bytes, count: int) -> int:
 
 
 def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
-    """Numbers of so many bits, and how often they are repeated: runs of one number, then all that are packed by eights."""
+    """Numbers of so many bits, and how often each repeats: runs of one number, then those that are packed by eights."""
     if bits > MOST_BITS:
         raise ValueError
     if not bits:
