@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.tables.demo import write_demo_key
-from measure import REPEATS, SHORT, measure
+from measure import REPEATS, SHORT, describe_commit, measure
 from page import draw_page, draw_tables
 from score import score_release
 from tables import SEED, BenchTable, make_tables
@@ -137,7 +137,6 @@ def peers_python() -> str:
 def describe_run(cap: float) -> dict[str, Any]:
     """Machine, versions and settings; no names of hosts or people."""
     pins = dict(line.split("==") for line in PINS.read_text("utf-8").split())
-    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     return {
         "machine": {
             "processor": processor(),
@@ -147,7 +146,7 @@ def describe_run(cap: float) -> dict[str, Any]:
         },
         "versions": {
             "python": platform.python_version(),
-            "commit": subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip(),
+            "commit": describe_commit(),
             **{name: version(name) for name in ("kech", "duckdb", "pyarrow", "numpy")},
         },
         "peers": {name: pins[name] for name in ("anonypy", "hdbscan", "mlpack", "pandas", "numpy")},

@@ -319,23 +319,28 @@ def _present(column: Column, levels: bytes, count: int) -> int:
 
 
 def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
-    """Numbers of so many bits, and how often they are repeated: runs of one number, or of numbers packed by eights."""
+    """Numbers of so many bits, and how often each repeats: runs of one number, then those that are packed by eights."""
     if bits > MOST_BITS:
         raise ValueError
     if not bits:
         yield np.zeros(1, np.int64), count
         return
     left, reader, width = count, Reader(runs), (bits + 7) // 8
+    packed: list[bytes] = []
     while left > 0:
         head = reader.number()
         if head & 1:
-            run, times = _unpack_bits(reader.read_bytes((head >> 1) * bits), bits)[:left], 1
+            packed.append(reader.read_bytes((head >> 1) * bits))
+            times = (head >> 1) * 8
         else:
-            run, times = np.array([int.from_bytes(reader.read_bytes(width), "little")]), min(head >> 1, left)
-        if not len(run) * times:
+            times = min(head >> 1, left)
+            yield np.array([int.from_bytes(reader.read_bytes(width), "little")]), times
+        if not times:
             raise ValueError
-        yield run, times
-        left -= len(run) * times
+        left -= times
+    if packed:  # the last eight may be filled up
+        numbers = _unpack_bits(b"".join(packed), bits)
+        yield numbers[: len(numbers) + left], 1
 
 
 def _unpack_bits(packed: bytes, bits: int) -> Any:

@@ -178,6 +178,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns whose distinct values lie in the backend
+        self._present: dict[int, tuple[int, int]] = {}  # distinct values of columns, and rows that have one
         self._loaded: dict[int, Mapping1D] = {}  # of each column whose codes lie in the backend
         self._grouped: Sequence[Mapping1D] = ()  # whose points do
         self._weights = np.zeros(0, np.int64)  # rows of these points
@@ -265,9 +266,11 @@ class Engine:
 
     def count_present(self, column: int) -> tuple[int, int]:
         """Distinct values of a column, and rows that have one; text without letters is none."""
-        self._count(column)
-        ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
-        return int(distinct), int(rows)
+        if column not in self._present:
+            self._count(column)
+            ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
+            self._present[column] = int(distinct), int(rows)
+        return self._present[column]
 
     def hash_values(self, column: int, depth: int) -> HashedValues:
         """Distinct values whose hash begins with `depth` zero bits; no key and no secret is in the query."""
@@ -394,7 +397,13 @@ class Engine:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
-        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
+        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self._has_nulls(i)})
+
+    def _has_nulls(self, column: int) -> bool:
+        if column in self._facts:
+            return self._facts[column].nulls > 0
+        self._count(column)
+        return bool(self.backend.rows(sql.missing_value(self.layout, column), "coding rows"))
 
     def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
