@@ -319,23 +319,28 @@ def _present(column: Column, levels: bytes, count: int) -> int:
 
 
 def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
-    """Numbers and how often each run of them repeats, from the RLE and bit-packed hybrid encoding of Parquet."""
+    """Numbers and how often each repeats, in the hybrid encoding of Parquet: first runs, then packed numbers."""
     if bits > MOST_BITS:
         raise ValueError
     if not bits:
         yield np.zeros(1, np.int64), count
         return
     remaining, reader, width = count, Reader(runs), (bits + 7) // 8
+    packed: list[bytes] = []
     while remaining > 0:
         head = reader.number()
         if head & 1:
-            run, times = _unpack_bits(reader.read_bytes((head >> 1) * bits), bits)[:remaining], 1
+            packed.append(reader.read_bytes((head >> 1) * bits))
+            times = (head >> 1) * 8
         else:
-            run, times = np.array([int.from_bytes(reader.read_bytes(width), "little")]), min(head >> 1, remaining)
-        if not len(run) * times:
+            times = min(head >> 1, remaining)
+            yield np.array([int.from_bytes(reader.read_bytes(width), "little")]), times
+        if not times:
             raise ValueError
-        yield run, times
-        remaining -= len(run) * times
+        remaining -= times
+    if packed:  # the last eight may be filled up
+        numbers = _unpack_bits(b"".join(packed), bits)
+        yield numbers[: len(numbers) + remaining], 1
 
 
 def _unpack_bits(packed: bytes, bits: int) -> Any:

@@ -455,14 +455,14 @@ def release_frame(frame: Any, request: Request | None, preview: bool, fields: Ma
         raise
 
 
-def cut_release(table: Table, request: Request, step: float | None = None) -> Release:
+def cut_release(table: Table, request: Request, step: float | None = None, *, table_rows: int = 0) -> Release:
     """The release of a table that was checked, as a checked request says; axes are as coarse as a step, if one is
-    given.
+    given.  A table that is a part of another one, with `table_rows`, is searched as a part of it.
     """
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
     points = build_request_points(table, request, step)
-    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
+    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads, table_rows=table_rows)
     if partition.k < (k or 2):
         goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
         one, several = ("row", "rows") if partition.points.person is None else ("person", "people")

@@ -181,6 +181,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of deleted engines
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns with a table of distinct values in the backend
+        self._present: dict[int, tuple[int, int]] = {}  # of each column: distinct values, and rows with a value
         self._loaded: dict[int, Mapping1D] = {}  # columns with a table of codes in the backend
         self._grouped: Sequence[Mapping1D] = ()  # the mappings of the table `points` in the backend
         self._weights = np.zeros(0, np.int64)  # rows of these points
@@ -268,9 +269,11 @@ class Engine:
 
     def count_present(self, column: int) -> tuple[int, int]:
         """The number of distinct values of a column, and of rows with a value; empty text is no value."""
-        self._count(column)
-        ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
-        return int(distinct), int(rows)
+        if column not in self._present:
+            self._count(column)
+            ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
+            self._present[column] = int(distinct), int(rows)
+        return self._present[column]
 
     def hash_values(self, column: int, depth: int) -> HashedValues:
         """The distinct values whose hash begins with `depth` zero bits; the query contains no key."""
@@ -397,7 +400,13 @@ class Engine:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
-        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
+        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self._has_nulls(i)})
+
+    def _has_nulls(self, column: int) -> bool:
+        if column in self._facts:
+            return self._facts[column].nulls > 0
+        self._count(column)
+        return bool(self.backend.rows(sql.missing_value(self.layout, column), "coding rows"))
 
     def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
