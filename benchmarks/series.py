@@ -181,7 +181,8 @@ STAGES = {  # the functions that read and hash the table, write the file, check 
         "write_shuffled": "writing",
         "make_certificate": "checking",
     },
-    "kech.release.release": {"cut_release": "cutting", "make_certificate": "checking", "write_batches": "writing"},
+    "kech.release.making": {"cut_release": "cutting"},
+    "kech.release.release": {"make_certificate": "checking", "write_batches": "writing"},
     "kech.release.release.Release": {"batches": "writing"},
 }
 ASIDE = ("reading", "writing", "checking")  # they pass by every row, whatever changed

@@ -19,8 +19,9 @@ from kech.cuts.regime import cut_at
 from kech.errors import BadOption
 from kech.points.partition import Partition
 from kech.release.column_costs import ColumnCost, compute_column_costs
+from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
-from kech.release.release import Release, build_request_points, check_request
+from kech.release.release import Release
 from kech.release.sentences import consequences, price_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request

@@ -20,8 +20,8 @@ from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
 from kech.release.identifying import find_identifying_together, is_identifying
-from kech.release.ledger import Ledger, time_now
-from kech.release.release import check_original, pick_ledger
+from kech.release.ledger import Ledger, pick_ledger, time_now
+from kech.release.making import check_original
 from kech.release.series.doubts import check_changes
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
