@@ -91,7 +91,7 @@ def compute_preview(
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
-        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+        raise BadOption("--rows", "write a number of rows, 0 or more.")
     if isinstance(seen, Table):
         return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):

@@ -24,7 +24,7 @@ from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
-from kech.release.identifying import find_identifying_together, is_identifying
+from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, number_people
 from kech.release.query import build_query
@@ -301,7 +301,8 @@ class Release:
             open_database(address, self.table.limit) as database,
         ):
             check_elsewhere(address, database.identity(), self.table)
-            text, people = folder / "released.csv", self.people_tally()
+            text = folder / "released.csv"
+            people = self.people_tally()
             rows = self.stream_counted(mapped, people, for_csv=False, listed=False)
             with draft_file(beside) as draft, database.write_aside(rows) as table:
                 report("checking the written table")
@@ -345,8 +346,6 @@ class Release:
         sql: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
-        table = self.table
-        as_they_are = (*table.sensitive, *table.keep)
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -355,15 +354,8 @@ class Release:
             "measured": certificate["measured"],
             **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
-            "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
-            "identifying": [name for name in as_they_are if is_identifying(self.published_table, name)],
-            "identifying_together": find_identifying_together(self.published_table, as_they_are),
-            "rare_texts": [
-                axis["column"] for axis in self.axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
-            ],
-            "repeated_people": [repeat.says for repeat in self.table.repeats],
-            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
+            **find_doubts(self.table, self.published_table, self.axes),
             "mapping": None if mapping is None else str(mapping),
             "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }

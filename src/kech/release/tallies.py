@@ -189,7 +189,12 @@ def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
     """Numbers for the cells of published columns."""
-    return [hash_column(batch[name]) for name in names]
+    return [hash_column(first_column(batch, name)) for name in names]
+
+
+def first_column(batch: Any, name: str) -> Any:
+    """A published column; original values that pass by under the same name come later."""
+    return batch.column(batch.schema.names.index(name))
 
 
 def hash_column(column: Any) -> NDArray[np.int64]:
@@ -217,7 +222,7 @@ class ValueTally(Tally):
 
     def add(self, published: Any, cells: Sequence[Any]) -> None:
         """Keep the labels and the values of rows, and count them once they are many."""
-        labels = [published[name] for name in self.labels]
+        labels = [first_column(published, name) for name in self.labels]
         texts = [column.cast(pa.string()) for column in cells]
         self.waiting.append(pa.table([*labels, *texts], [str(i) for i in range(len(labels) + len(texts))]))
         if sum(map(len, self.waiting)) >= self.many:

@@ -61,7 +61,7 @@ def read_cells(path: Path, format: str, room: int) -> Any:
         parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
         return pyarrow.csv.read_csv(path, parse_options=parse, convert_options=convert)
     except pa.ArrowException:
-        raise UnreadableFile(path, "it is damaged.") from None
+        raise UnreadableFile(path, "it is damaged. Put the file back as it was published.") from None
 
 
 def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:
