@@ -88,7 +88,7 @@ def commands(table: BenchTable, python: str, folder: Path) -> dict[str, list[str
     return {
         "kech": [*release, target("kech")],
         "kech like peers": [*release, target("kech like peers"), *table.like_peers],
-        "mondrian": [python, str(HERE / "mondrian.py"), job(table.plain, "mondrian")],
+        "mondrian": [python, str(HERE / "public" / "peers.py"), "mondrian", job(table.plain, "mondrian")],
         "anonypy": [python, str(HERE / "anonypy_peer.py"), job(table.plain, "anonypy")],
         "parts": [sys.executable, str(HERE / "parts.py"), job(table.source, "parts")],
         "verify": [KECH, "verify", target("kech")],

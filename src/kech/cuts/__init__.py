@@ -44,7 +44,7 @@ def cut_points(
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local if points.person is None else cut_crowded
-    if goal.is_for_values:
+    if goal.has_sensitive_goals:
         make = partial(cut_for_goals, make, goal)
     if cut.suppress:
         make = partial(cut_rest, make, goal)

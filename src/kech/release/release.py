@@ -48,7 +48,7 @@ from kech.release.writing import (
 )
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place, write_text
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors, write_text
 from kech.tables.batches import Output
 from kech.tables.engine import plain_kind
 from kech.tables.frames import as_native
@@ -260,12 +260,12 @@ class Release:
         within: Path | None,
     ) -> dict[str, Any]:
         """Write a file beside its place, check it, then give it its name."""
-        with clear_refusals(path):
+        with refuse_disk_errors(path):
             target = check_target(path, self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
         private = check_mapping(mapping, self.table, target, beside)
         with (
-            clear_refusals(target),
+            refuse_disk_errors(target),
             self.map_values(private) as mapped,
             draft_file(target) as draft,
             draft_file(beside) as certificate_draft,
@@ -291,11 +291,11 @@ class Release:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
-        with clear_refusals(Path(certificate)):
+        with refuse_disk_errors(Path(certificate)):
             beside = check_beside(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)
         with (
-            clear_refusals(beside),
+            refuse_disk_errors(beside),
             self.map_values(private) as mapped,
             private_folder() as folder,
             open_database(address, self.table.limit) as database,

@@ -21,7 +21,7 @@ from kech.axes.spelling import encode_spellings, fold_people
 from kech.points.people import mix, scramble
 from kech.release.published import hash_cells
 from kech.release.writing import Cell
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 from kech.tables.batches import number_cells, spell_words
 
 BANNER = (
@@ -283,7 +283,7 @@ class MappingDraft:
 @contextmanager
 def mapping_aside(target: Path, tally: ValueTally) -> Iterator[MappingDraft]:
     """A private draft beside the target, which is gone afterwards unless it was put in place."""
-    with clear_refusals(target), draft_file(target) as draft:
+    with refuse_disk_errors(target), draft_file(target) as draft:
         yield MappingDraft(tally, draft, target)
 
 

@@ -30,7 +30,7 @@ from kech.certificate.labels import (
     split_interval,
 )
 from kech.errors import BadOption, BadTarget, check_path
-from kech.system.files import clear_refusals
+from kech.system.files import refuse_disk_errors
 from kech.tables.batches import read_ahead
 from kech.tables.source import Address
 from kech.tables.table import Table
@@ -72,7 +72,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     if mapping is None:
         return None
     target = Path(mapping)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
             raise BadTarget(target, "the name of a mapping must end in .json.")
         check_place(target, table)
@@ -85,7 +85,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     """A name for a query: a .sql file that is no part of the source."""
     check_path(path, "sql")
     target = Path(path)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
             raise BadTarget(target, "the name of a query must end in .sql.")
         check_place(target, table)

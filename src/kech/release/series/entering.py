@@ -12,7 +12,7 @@ import msgspec
 from kech.certificate.cells import digest
 from kech.errors import CannotWrite
 from kech.release.series.store import Book, Store, Version
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def finish(book: Book) -> Book:
 def remove_published(store: Store, version: Version) -> None:
     """Remove the file of a version and its certificate, where they are as they were published."""
     file, beside = store.find_release(version), Path(version.beside)
-    with clear_refusals(file or beside):
+    with refuse_disk_errors(file or beside):
         if beside.is_file() and beside.read_bytes() == store.certificate(version):
             beside.unlink()
         if file:
@@ -78,6 +78,6 @@ def restore_certificate(store: Store, version: Version) -> None:
     beside = Path(version.beside)
     content = store.certificate(version)
     if not beside.exists() or beside.read_bytes() != content:
-        with clear_refusals(beside), draft_file(beside) as draft:
+        with refuse_disk_errors(beside), draft_file(beside) as draft:
             draft.write_bytes(content)
             put_in_place({draft: beside})

@@ -32,7 +32,7 @@ from kech.release.series.update import Arrivals, Update, certify, count_version,
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
 from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import find_address
 from kech.tables.table import Table, check_is_table
@@ -140,7 +140,7 @@ class Series:
         warn_of_repeats(table)
         if find_address(path):
             raise BadOption("--output", "a series is published as .csv or .parquet files. Name a file.")
-        with clear_refusals(Path(path)):
+        with refuse_disk_errors(Path(path)):
             target = check_target(Path(path), table)
             beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
@@ -221,7 +221,7 @@ def publish_next(
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
     with (
-        clear_refusals(places.target),
+        refuse_disk_errors(places.target),
         private_folder() as aside,
         draft_file(places.target) as draft,
         draft_file(places.beside) as certificate_draft,
