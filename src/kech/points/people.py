@@ -91,6 +91,14 @@ def draw_numbers(places: Ints, key: bytes) -> NDArray[np.uint64]:
     return scramble(places.astype(np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
 
 
+def mix(columns: Sequence[Ints]) -> Ints:
+    """One number for the cells of each row; 0 where all are missing."""
+    mixed = np.zeros(len(columns[0]), np.uint64)
+    for cells in columns:
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
+    return mixed.view(np.int64)
+
+
 def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Pseudo-random numbers of 64 bits from numbers (the finalizer of SplitMix64)."""
     mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

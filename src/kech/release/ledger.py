@@ -235,6 +235,11 @@ def open_ledger() -> Ledger:
     return Ledger(state_folder("Name a folder for the ledger in KECH_HOME."))
 
 
+def pick_ledger(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
+
+
 def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:
     """A keyed hash of the contents of a table; one guess takes some milliseconds and 16 MB."""
     words = json.dumps([sorted(columns), *fingerprint]).encode()

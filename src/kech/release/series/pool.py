@@ -9,7 +9,8 @@ from msgspec.structs import replace as replace_part
 
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, class_widths
-from kech.release.release import Release, cut_release
+from kech.release.making import cut_release
+from kech.release.release import Release
 from kech.release.series.store import Book, Ints
 from kech.request import AxisChoice, Request
 from kech.tables.table import Table

@@ -194,7 +194,9 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as failure:
-            raise BadSeries(self.folder, f"it cannot be read: {failure.strerror}.") from None
+            raise BadSeries(
+                self.folder, f"it cannot be read: {failure.strerror}. Mend the rights of the folder, or its disk."
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
         if book.series != FORMAT:
