@@ -24,12 +24,14 @@ from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
 from kech.topology.homology import find_holes, highest_dimension
+from kech.topology.homology.boxes import count_varying
 from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
-MOST_UNASKED = 500  # points whose boxes are searched for holes though nobody asked: seconds beyond
+MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
+MOST_ON_MANY_AXES = 500
 NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
 NOT_ALL_HOLES = "holes were not computed in every dimension"
 NOT_SEARCHED = "partitions were not searched"
@@ -405,7 +407,8 @@ def build_barcode(
 
 def is_slow(points: Points) -> bool:
     """Whether boxes of points can have holes, and finding them takes seconds."""
-    return len(points.weights) > MOST_UNASKED and highest_dimension(points, "box") > 0
+    most = MOST_UNASKED.get(count_varying(points), MOST_ON_MANY_AXES)
+    return len(points.weights) > most and highest_dimension(points, "box") > 0
 
 
 def add_holes(barcode: WeightedBarcode, max_dimension: int, memory: int | None) -> WeightedBarcode:
