@@ -25,7 +25,8 @@ from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
-MOST_PARTED = 100_000  # points whose partitions are searched unasked
+MOST_PARTED = 5_000  # points whose partitions are searched unasked: seconds beyond
+MOST_PARTED_IN_PICTURES = 100_000  # which mark what the cuts reach
 FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # what lives of files use
 
 
@@ -88,7 +89,8 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-        if needs_partitions(result, reading) and not no_partitions:
+        most = MOST_PARTED if plot is None else MOST_PARTED_IN_PICTURES
+        if needs_partitions(result, reading, most) and not no_partitions:
             result = kech.search_partitions(result, ks, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
@@ -99,9 +101,9 @@ def barcode(
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
-def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None) -> bool:
-    """Whether partitions are searched: where they are asked for, or all readings are and points are few enough."""
-    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTED)
+def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None, most: int) -> bool:
+    """Whether partitions are searched: if they are asked for, or if all readings are, up to so many points."""
+    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= most)
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:

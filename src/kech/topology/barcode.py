@@ -34,7 +34,7 @@ MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are
 MOST_ON_MANY_AXES = 500
 NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
 NOT_ALL_HOLES = "holes were not computed in every dimension"
-NOT_SEARCHED = "partitions were not searched"
+NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
 MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
 
