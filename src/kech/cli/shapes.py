@@ -287,7 +287,8 @@ def zigzag(
         result = kech.compute_zigzag(opened, steps, through="union" if through is None else through)
     if plot is not None:
         result.plot(plot, k=2 if k is None else k)
-    summary = result.to_json(2 if k is None else k, longest=longest)
+    listed = longest if options.json or options.json_lines or longest is not None else 0  # a screen shows the summary
+    summary = result.to_json(2 if k is None else k, longest=listed)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 

@@ -487,12 +487,14 @@ def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
 
 def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
     """The longest of the bars, in their order; all where no number is named."""
+    return [bars[i] for i in choose_longest([bar.death - bar.birth for bar in bars], most).tolist()]
+
+
+def choose_longest(lengths: Any, most: int | None) -> Ints:
+    """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
         raise BadOption("--longest", "it is a number of bars, 0 or more.")
-    if most is None or len(bars) <= most:
-        return bars
-    lengths = np.array([bar.death - bar.birth for bar in bars])
-    return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
+    return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 
 def as_record(record: Bar | Regime | Start) -> dict[str, Any]:
