@@ -314,7 +314,7 @@ class Release:
             text = folder / "released.csv"
             people = self.people_tally()
             rows = self.batches(for_csv=False, tallies=present(mapped.tally, people))
-            with draft_file(beside) as draft, database.write_aside(rows) as table:
+            with draft_file(beside) as draft, database.write_draft(rows) as table:
                 report("checking the written table")
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", terms, people)
