@@ -141,7 +141,7 @@ def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints,
         return np.bincount(codes, rows, size).astype(np.int64)
     single = person == ALONE
     people = np.bincount(codes[single], rows[single], size).astype(np.int64)
-    return people + np.bincount(find_middles(person[~single], codes[~single], rows[~single]), minlength=size)
+    return people + np.bincount(find_medians(person[~single], codes[~single], rows[~single]), minlength=size)
 
 
 def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
@@ -149,7 +149,7 @@ def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
     return np.argsort((first.astype(np.int64) << 32) + second)
 
 
-def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> NDArray[np.int32]:
+def find_medians(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> NDArray[np.int32]:
     """The median value of each person, in any order of people."""
     several = np.bincount(person)[person] > 1
     single, person, value, rows = value[~several], person[several], value[several], rows[several]
@@ -173,7 +173,7 @@ def count_representatives(
     places = Mapping1D(table.index(column), kind, values, np.arange(null, dtype=np.int32), null)
     codes, rows = table.engine.count_codes((places, *people))
     number = codes[:, 1] if len(people) == 1 else number_people(codes[:, 1:])
-    middles = find_middles(number, codes[:, 0], rows)
+    middles = find_medians(number, codes[:, 0], rows)
     counts = np.bincount(middles, minlength=null + 1)
     holders = np.bincount(codes[:, 0], minlength=null + 1)
     return holders[:null], counts[:null], int(counts[null])

@@ -304,7 +304,7 @@ class Release:
             text = folder / "released.csv"
             people = self.people_tally()
             rows = self.stream_counted(mapped, people, for_csv=False, listed=False)
-            with draft_file(beside) as draft, database.write_aside(rows) as table:
+            with draft_file(beside) as draft, database.write_draft(rows) as table:
                 report("checking the written table")
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", terms, people)

@@ -613,13 +613,17 @@ def check_kind(column: str, facts: ColumnFacts, kind: str) -> str:
         check_finite(column, facts)
         if facts.numbers < present:
             hint = "Correct it, name the texts that mean missing (--null-values), or the decimal mark (--decimal)."
-            raise BadValue(column, facts.first_other or 1, f"this is not a number, but --axis says so. {hint}")
+            raise BadValue(
+                column, facts.first_other or 1, f"this is not a number, but its axis is one of numbers. {hint}"
+            )
         return "number"
     if kind == "date":
         if facts.dates < present:
             hint = "Correct it, name the texts that mean missing (--null-values), or the order of dates (--dates)."
             raise BadValue(
-                column, facts.first_not_date or 1, f"this is no date such as 2020-12-31, but --axis says so. {hint}"
+                column,
+                facts.first_not_date or 1,
+                f"this is no date such as 2020-12-31, but its axis is one of dates. {hint}",
             )
         return "date"
     return "text"
