@@ -208,6 +208,13 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
     return Hint(f"{what} (case, width, spaces): {means}. --fold-variants writes each in one way.")
 
 
+def hint_at_own_values() -> Hint:
+    """A sensitive column that is published as it is, and points at its rows."""
+    return Hint(
+        "Nearly every row has a value of its own. If others can know it, make it a quasi-identifier, or leave it out."
+    )
+
+
 def join_hints(*hints: Hint | None) -> Hint | None:
     """What all of them say; the axis and the reading are those of the first that has one."""
     present = [hint for hint in hints if hint is not None]

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given, split_names
+from kech.cli.intake import Flag, Names, Seed, app, read_given, split_names
 from kech.cli.risks import Released, as_chances, open_original
 from kech.errors import BadOption
 from kech.views import screen
@@ -82,10 +82,10 @@ def report(
 
 @app.command
 def compare(
-    original: TableName,
     table: Released,
     /,
     *,
+    original: str | Path,
     certificate: Path | None = None,
     plan: Path | None = None,
     target: str | None = None,
@@ -94,12 +94,14 @@ def compare(
 ) -> None:
     """Compare a released file with its original: what can still be learned from it. PRIVATE: not for publication.
 
-    Example: kech compare people.csv safe.csv
+    Example: kech compare safe.csv --original people.csv
 
-    Example: kech compare people.csv safe.csv --target income
+    Example: kech compare safe.csv --original people.csv --target income
 
     Parameters
     ----------
+    original: str
+        The original table.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path

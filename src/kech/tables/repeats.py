@@ -91,7 +91,7 @@ def describe_counts(values: int, rows: int, most: int, noun: str = "values") -> 
     """How often values repeat, without the exact number where that is small."""
     few = f"fewer than {FEWEST_SAID}"
     count = few if values < FEWEST_SAID else f"{values:,}"
-    return f"{count} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
+    return f"{count} {noun} in {rows:,} rows, {few if most < FEWEST_SAID else f'up to {most:,}'} rows each"
 
 
 def check_identifiers(table: Table) -> None:

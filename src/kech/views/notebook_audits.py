@@ -41,7 +41,7 @@ def show_preview(preview: Any) -> str:
     ]
     costs = preview.to_json()["costs"]
     table = grid(names, lines) if lines else ""
-    intro = sentences([*preview.words, *cost_words(costs)])
+    intro = sentences([*preview.words, *(column.words for column in preview.columns), *cost_words(costs)])
     return card(title, intro, table, cost_grid(costs), private=True)
 
 

@@ -13,7 +13,7 @@ from math import log2
 
 from kech.audit.roles.names import GLUED, PART, Clue, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import NAME, NUMBER, TEXT, UNORDERED
+from kech.audit.roles.words import MONEY, NAME, NUMBER, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -135,6 +135,8 @@ def guess_role(column: str, look: Look) -> Guess:
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
+    if by_name and is_known_amount(by_name, look):
+        return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
         return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
     return as_guess(seen, None) if seen else guess_by_counts(look)
@@ -190,6 +192,11 @@ def is_unique_text(by_name: Clue, look: Look) -> bool:
     unique = look.present >= SMALL and look.share > MOST_SHARE
     lettered = sum(any(map(str.isalpha, text)) for text in look.texts)
     return by_name.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
+
+
+def is_known_amount(by_name: Clue, look: Look) -> bool:
+    """Whether an amount of money would point at its row, if it were published as it is: others paid or received it."""
+    return by_name.meaning.says == MONEY and look.is_number and look.present >= SMALL and look.share > MOST_SHARE
 
 
 # -- whether values can be what a name says --------------------------------------------------------------

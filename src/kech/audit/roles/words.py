@@ -16,6 +16,7 @@ class Meaning:
     words: str
 
 
+MONEY = "money"
 NAME = "names of people"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
@@ -328,7 +329,7 @@ SENSITIVE = (
         morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte abandono cancelled""",
     ),
     Meaning(
-        "money",
+        MONEY,
         "sensitive",
         """salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
         monthly_income monthlyincome annual_income household_income compensation bonus ~charges

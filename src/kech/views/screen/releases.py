@@ -1,6 +1,6 @@
 """How releases, their check and the ledger look on a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +68,9 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
     """Columns that point at rows together."""
-    for columns in result["identifying_together"]:
-        remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
-        yield f"{', '.join(columns)}: published as they are, and nearly every row is unique on them together: {remedy}."
+    from kech.release.sentences import joint_words  # its libraries are not read for --help
+
+    yield from map(joint_words, result["identifying_together"])
 
 
 def print_claims(result: dict[str, Any]) -> None:
@@ -143,17 +143,19 @@ def print_shared_values(result: dict[str, Any]) -> None:
         return
     from kech.release.sentences import diversity_words  # its libraries are not read for --help
 
-    for column, share in away.items():
-        warn_of_given_away(column, share)
+    warn_of_given_away(away)
     if away:
-        out().print(escape(diversity_words(result["loss_with_l_2"], result["loss"])))
+        is_file = "series" not in result and "verified" not in result and Path(result["file"]).is_file()
+        again = " Before anybody gets this file, run the command again with --l 2 --replace." if is_file else ""
+        out().print(escape(diversity_words(result["loss_with_l_2"], result["loss"]) + again))
 
 
-def warn_of_given_away(column: str, share: float) -> None:
+def warn_of_given_away(shares: Mapping[str, float]) -> None:
     """Say how many rows have a sensitive value that their class gives away."""
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
-    out().print(escape(f"Warning: {given_away_words(column, share)}"))
+    for sentence in given_away_words(shares):
+        out().print(escape(f"Warning: {sentence}"))
 
 
 def print_verification(result: dict[str, Any]) -> None:
@@ -246,8 +248,8 @@ def print_exposure(result: dict[str, Any]) -> None:
             rows, classes = format_rows(shared["rows"]), shared["classes"]
             sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
             out().print(escape(f"{sentence}: who knows the class learns it."))
-            if not isinstance(shared["rows"], str):
-                warn_of_given_away(column, shared["rows"] / result["rows"])
+    counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
+    warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
         names = ", ".join(result["identifying"])
         out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))

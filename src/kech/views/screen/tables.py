@@ -1,7 +1,7 @@
 """How tables and spectra look on a terminal."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
@@ -18,6 +18,8 @@ ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 
 def print_inspection(result: dict[str, Any], source: str) -> None:
     """Columns with their guessed roles, what is to be said of each, and the command that follows."""
+    from kech.release.sentences import joint_words  # its libraries are not read for --help
+
     dialect = f", delimiter {result['delimiter']!r}, {result['encoding']}" if result["delimiter"] else ""
     out().print(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
     print_columns(result["columns"])
@@ -34,9 +36,9 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
         unique = f"{share} equal no row of another person" if by_people else f"{share} are unique"
         out().print(escape(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}."))
     print_costs(result["costs"])
+    print_given_away(result["given_away"])
     for columns in result["identifying_together"]:
-        words = "nearly every row is unique on them together. Publish one of them at most as it is"
-        out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
+        out().print(escape(f"Warning: {joint_words(columns)}"))
     for sentence in result["repeated_people"]:
         planned = any(c["role"] == "person" and f"Column {c['column']!r} " in sentence for c in result["columns"])
         out().print(
@@ -51,15 +53,27 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
         )
 
 
+def print_given_away(shares: Mapping[str, float]) -> None:
+    """Which sensitive values classes of k would give away, before anybody released them."""
+    from kech.release.sentences import given_away_words  # its libraries are not read for --help
+
+    if shares:
+        out().print("Warning: a release would give values away, as far as a first cut tells:")
+    for sentence in given_away_words(shares):
+        out().print(escape(sentence))
+    if shares:
+        out().print(escape("--l 2 prevents it: write l = 2 below [goal] in the plan. kech preview tells its price."))
+
+
 def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     """What each column is, what it seems to be for, and how it would be generalized."""
-    table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "becomes~")
+    table = grid("column~", "type", "distinct>", "NULL>", "role and why~", "becomes~")
     for column in columns:
         counts = (f"{column['distinct']:,}", f"{column['nulls']:,}")
         last = (column["generalized"] or "").partition(" of ")[0] or ("see below" if column["trouble"] else "")
-        why = column["reason"] + ("" if column["confidence"] == 1 else f" ({column['confidence']:.0%})")
+        why = column["reason"] + ("" if column["confidence"] == 1 else f", {column['confidence']:.0%}")
         why = why.replace("its name says", "name:").replace("its values look like", "values:")
-        cells = (repr(column["column"])[1:-1], column["type"], *counts, column["role"], why, last)
+        cells = (repr(column["column"])[1:-1], column["type"], *counts, f"{column['role']} ({why})", last)
         table.add_row(*map(escape, cells))
     out().print(table)
 
