@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
+from kech.audit.roles.words import ADDRESSES, TEXT
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
@@ -151,7 +152,9 @@ def foresee(table: Table, inspection: Inspection, k: int) -> Inspection:
     named = {role: [c.column for c in inspection.columns if c.role == role] for role in ("person", "sensitive")}
     kinds = {c.column: suggest_kind(c) if suggest_kind(c) in ("set", "hierarchy", c.type) else "set" for c in usable}
     roles = {"quasi_identifiers": [column.column for column in usable], "person": named["person"] or None}
-    chosen = replace(table, request=table.request.override(**roles, sensitive=named["sensitive"], axes=kinds | table.request.axes))
+    chosen = replace(
+        table, request=table.request.override(**roles, sensitive=named["sensitive"], axes=kinds | table.request.axes)
+    )
     points = build_points(chosen, with_sensitive=True)
     costs = compute_column_costs(points, k, threads=table.threads)
     away = estimate_given_away(points, k, threads=table.threads) if named["sensitive"] else {}
@@ -203,7 +206,8 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
-        if roles[name] == "identifier" and table.facts(name).type != "other":
+        is_person_like = not any(says in guessed[name].reason for says in (ADDRESSES, TEXT))
+        if roles[name] == "identifier" and is_person_like and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
                 yield Repeat((name,), "declared", *counts)

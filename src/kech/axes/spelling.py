@@ -153,7 +153,23 @@ MOSTLY = 0.9
 FEW_ROWS = 10  # below, nothing is far from the others
 MANY_CODES = 10  # of one length: more than categories are, as a rule
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
-MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
+MISSING = (
+    "n/a",
+    "na",
+    "n.a.",
+    "#n/a",
+    "nan",
+    "null",
+    "nil",
+    "?",
+    "-",
+    "--",
+    ".",
+    "missing",
+    "unknown",
+    "k.a.",
+    "k. a.",
+)
 MISSED = "It holds what often means a missing value: {}."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"

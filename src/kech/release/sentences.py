@@ -63,17 +63,15 @@ def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
         yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
 
 
-def joint_words(columns: Sequence[str]) -> str:
+def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
     """That nearly every row is unique on columns that are published as they are, and what mends it."""
-    if len(columns) == 2:
-        return (
-            f"{', '.join(columns)}: published as they are, and nearly every row is unique on them together: leave one "
-            "of them out of --keep and --sensitive; numbers and dates may go to --qi."
-        )
-    return (
-        f"nearly every row is unique on the {len(columns)} columns together that are published as they are: leave out "
-        "those that others can know, or make them quasi-identifiers."
-    )
+    if pairs := [pair for pair in groups if len(pair) == 2]:
+        remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
+        names = "; ".join(", ".join(pair) for pair in pairs)
+        yield f"{names}: published as they are, and nearly every row is unique on them together: {remedy}."
+    for columns in (group for group in groups if len(group) > 2):
+        remedy = "leave out those that others can know, or make them quasi-identifiers"
+        yield f"published as they are, {len(columns)} columns are together unique in nearly every row: {remedy}."
 
 
 def diversity_words(loss: float | None, now: float) -> str:

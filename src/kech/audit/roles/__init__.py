@@ -13,7 +13,7 @@ from math import log2
 
 from kech.audit.roles.names import GLUED, PART, Clue, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import MONEY, NAME, NUMBER, TEXT, UNORDERED
+from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -99,11 +99,12 @@ def guess_roles(table: Table) -> dict[str, Guess]:
 
 
 def drop_constant(first: Guess, look: Look) -> Guess:
-    """A sensitive column that says the same of everybody is not proposed: no goal for it can be met."""
-    is_constant = look.facts.distinct + (look.facts.nulls > 0) <= 1
-    return (
-        guess("plain", "it says the same of every row", LIKELY) if is_constant and first.role == "sensitive" else first
-    )
+    """A column that says the same of everybody is not published: it tells nothing, and no goal for it can be met."""
+    is_constant = look.present > 1 and look.facts.distinct + (look.facts.nulls > 0) <= 1
+    is_empty = look.facts.rows > 0 and not look.present
+    if first.role == "identifier" or not (is_constant or is_empty):
+        return first
+    return guess("plain", "it is empty" if is_empty else "it says the same of every row", LIKELY)
 
 
 def look_at(table: Table, column: str) -> Look:
@@ -146,7 +147,8 @@ def are_codes(by_name: Clue, look: Look) -> bool:
     """Whether few whole numbers stand for kinds of something, or two that follow each other for yes and no."""
     if not look.is_whole or by_name.meaning.role != "quasi-identifier":
         return False
-    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
+    are_years = by_name.meaning.says == PLACE_OF_LIFE and min(look.numbers) == 0  # of school or of work
+    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
     return kinds or (look.facts.distinct == FLAG and max(look.numbers) - min(look.numbers) == 1)
 
 

@@ -70,7 +70,7 @@ def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
     """Columns that point at rows together."""
     from kech.release.sentences import joint_words  # its libraries are not read for --help
 
-    yield from map(joint_words, result["identifying_together"])
+    yield from joint_words(result["identifying_together"])
 
 
 def print_claims(result: dict[str, Any]) -> None:

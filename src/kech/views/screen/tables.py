@@ -37,8 +37,8 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
         out().print(escape(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}."))
     print_costs(result["costs"])
     print_given_away(result["given_away"])
-    for columns in result["identifying_together"]:
-        out().print(escape(f"Warning: {joint_words(columns)}"))
+    for sentence in joint_words(result["identifying_together"]):
+        out().print(escape(f"Warning: {sentence}"))
     for sentence in result["repeated_people"]:
         planned = any(c["role"] == "person" and f"Column {c['column']!r} " in sentence for c in result["columns"])
         out().print(
