@@ -113,13 +113,12 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
-    yield from says
-    if says:
-        yield "Release it with --l 2."
+    yield from (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
     if result["identifying"]:
         yield join("Nearly every row has a value of its own in ", names(result["identifying"]), ". Do not publish it.")
-    for columns in result["identifying_together"]:
-        yield join("Nearly every row is unique on ", names(columns), " together. Publish one of them at most.")
+    if together := result["identifying_together"]:
+        groups = [part for columns in together for part in ("; ", names(columns))][1:]
+        yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
 
 
 def say_doubts(parameters: Mapping[str, Any]) -> Iterator[str]:

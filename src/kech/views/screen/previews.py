@@ -6,7 +6,7 @@ from typing import Any
 from rich.markup import escape
 
 from kech.views.screen.progress import hide
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 NEARLY_ALL = 0.95  # of the rows
 TOO_WIDE = "The first rows are too wide for this screen: --rows 2 lists two of them, cell by cell."
@@ -24,21 +24,19 @@ def print_preview(result: dict[str, Any], *, cell_by_cell: bool = False) -> None
 def print_price(words: Sequence[str]) -> None:
     """What it costs that the rows of a person stay together, before any search."""
     hide()
-    out().print("[yellow]PRIVATE:[/] the price of --protect-history, before any search.")
+    say_private("the price of --protect-history, before any search.")
     for sentence in words:
-        out().print(escape(sentence))
+        say(sentence)
 
 
 def print_consequences(result: dict[str, Any], *, cell_by_cell: bool) -> None:
     """Sentences, what becomes of each column, and the first rows before and after."""
     from kech.release.sentences import cost_words  # its libraries are not read for --help
 
-    out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
+    say_private("rows of the table before and after; do not publish them.")
     for sentence in (*result["words"], *cost_words(result["costs"])):
-        out().print(escape(sentence.translate(ISOLATES)))
-    out().print(
-        "What becomes of each column on average, and how the loss of the others changes without it (estimated):"
-    )
+        say(sentence.translate(ISOLATES))
+    say("What becomes of each column on average, and how the loss of the others changes without it (estimated):")
     without = {cost["column"]: f"{cost['others_without'] - cost['others']:+.4f}" for cost in result["costs"]}
     table = grid(
         "column~", "becomes~", "exact>", "open>", "NULL>", "lost>", "loss>", *["others without it>~"] * bool(without)
@@ -75,14 +73,14 @@ def print_costs(costs: Sequence[dict[str, Any]]) -> None:
         return
     from kech.release.sentences import cost_words  # its libraries are not read for --help
 
-    out().print("What each quasi-identifier costs the others (estimated):")
+    say("What each quasi-identifier costs the others (estimated):")
     table = grid("column~", "its loss>", "others>", "without it>", "follows from~")
     for cost in costs:
         losses = (f"{cost[name]:.4f}" for name in ("loss", "others", "others_without"))
         table.add_row(escape(cost["column"]), *losses, escape(cost["follows"] or ""))
     out().print(table)
     for sentence in cost_words(costs):
-        out().print(escape(sentence.translate(ISOLATES)))
+        say(sentence.translate(ISOLATES))
 
 
 def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
@@ -102,14 +100,13 @@ def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]], too_
 
 def print_plane(result: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
-    out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
+    say_private("where rows lie; do not publish it.")
     names = f"{result['x']['column']} and {result['y']['column']}"
     rows, places = int(sum(point[2] for point in result["points"])), len(result["points"])
-    out().print(escape(f"{rows:,} rows at {places:,} places on {names}"))
-    out().print(
+    say(f"{rows:,} rows at {places:,} places on {names}")
+    say(
         f"{result['classes']:,} classes, the smallest of {result['smallest']:,} rows, in {len(result['boxes']):,} boxes"
     )
-    if plot:
-        out().print(escape(f"Drawn to {plot} (PRIVATE)"))
-    else:
-        out().print("--plot draws them; --json tells where they lie.")
+    say_drawn(plot)
+    if not plot:
+        say("--plot draws them; --json tells where they lie.")

@@ -3,6 +3,7 @@
 import sys
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -29,11 +30,10 @@ class Grid(Table):
             yield from super().__rich_console__(console, options)
 
     def _widen(self, spare: int) -> None:
-        """Give what the words leave to the columns that lack most."""
-        for _ in range(spare):
-            column = max(self.columns, key=lambda each: (each.max_width or 0) - (each.width or 0))
-            if column.width is not None and column.width < (column.max_width or 0):
-                column.width += 1
+        """Give what the words leave to the columns that lack something, the least first."""
+        for column in sorted(self.columns, key=lambda each: (each.max_width or 0) - (each.width or 0)):
+            more = min(spare, (column.max_width or 0) - (column.width or 0))
+            column.width, spare = (column.width or 0) + more, spare - more
 
     def _list_rows(self) -> RenderResult:
         """Each row: its first cell, and below it the others behind their headings, where they say anything."""
@@ -59,3 +59,24 @@ def grid(*headings: str) -> Grid:
         table.add_column(heading.rstrip(">~"), no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")
         table.columns[-1].justify = "right" if ">" in heading else "left"
     return table
+
+
+def say(text: str) -> None:
+    """Print a sentence as it is; on a terminal, lines end between words."""
+    out().print(escape(text))
+
+
+def warn(text: str) -> None:
+    """Print what a user should look at before going on."""
+    out().print(f"[yellow]Warning:[/] {escape(text)}")
+
+
+def say_private(text: str) -> None:
+    """Print what nobody else should see, or that nobody should."""
+    out().print(f"[yellow]PRIVATE:[/] {escape(text)}")
+
+
+def say_drawn(plot: str | None) -> None:
+    """Print where a picture was drawn, if one was."""
+    if plot:
+        say(f"Drawn to {plot} (PRIVATE)")
