@@ -17,7 +17,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from itertools import chain, product
 from pathlib import Path
@@ -406,16 +405,10 @@ def main() -> None:
 def keep(part: str, line: dict[str, Any]) -> None:
     """Write one line of a part, so that a run that is stopped loses nothing; the line of before goes."""
     print(line, file=sys.stderr, flush=True)
-    known, run = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}, describe_once()
+    known, run = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}, describe_run(CAP)
     others = [old for old in known.get(part, []) if any(old[name] != line[name] for name in ASKED[part])]
     stamped = line | {"commit": run["versions"]["commit"]}
     RESULTS.write_text(json.dumps(known | run | {part: [*others, stamped]}, indent=1) + "\n", "utf-8")
-
-
-@cache
-def describe_once() -> dict[str, Any]:
-    """What this run is measured with, before its first line changes a file of the repository."""
-    return describe_run(CAP)
 
 
 def measure_losses(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -1122,9 +1122,9 @@ def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
 @pytest.fixture
 def parted(monkeypatch):
     """How many lines were parted at a time."""
-    lines, real = [], cells._part_lines
+    lines, real = [], cells._parse_lines
     counting = lambda block, **how: lines.append(block.count(b"\n")) or real(block, **how)  # noqa: E731
-    monkeypatch.setattr("kech.certificate.cells._part_lines", counting)
+    monkeypatch.setattr("kech.certificate.cells._parse_lines", counting)
     return lines
 
 

@@ -676,8 +676,8 @@ def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kech.tables.duckdb.draw_chances", press)
+    monkeypatch.setattr("kech.tables.duckdb.draw_random_numbers", press)
     engine = DuckDB()
     with pytest.raises(KeyboardInterrupt):
-        engine.rows("SELECT kech_chance(range) FROM range(9)", "publishing")
+        engine.rows("SELECT kech_random(range) FROM range(9)", "publishing")
     engine.close()

@@ -123,7 +123,7 @@ def compute_spectrum(
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    request = table.resolve_request(request, fields | {"cut": leading_cut(cuts)})
+    request = table.resolve_request(request, fields | {"cut": cut_with_most_options(cuts)})
     warn_of_repeats(table)
     selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
@@ -157,7 +157,7 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     return cuts
 
 
-def leading_cut(cuts: Sequence[str] | None) -> str | None:
+def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
     """Of several cuts the one that most can be said of: a request names one."""
     return next((cut for cut in ("regime", *CUTS) if cut in (cuts or ())), None)
 

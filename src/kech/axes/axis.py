@@ -110,7 +110,7 @@ class Axis(ABC):
         del hi
         return np.zeros(len(lo), bool)
 
-    def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+    def mixes_null(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """NULL together with something else."""
         return np.asarray((hi == self.null) & (lo < hi))
 

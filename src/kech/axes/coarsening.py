@@ -17,7 +17,7 @@ from kech.axes import Axis, Codes, LineAxis, RankAxis, TextAxis, TreeAxis
 from kech.axes.grid import Floats, Ints
 
 QUARTERS = (1.0, sqrt(sqrt(0.5)), sqrt(0.5), sqrt(0.5) * sqrt(sqrt(0.5)))  # roots are exact everywhere, powers are not
-LADDER: tuple[float, ...] = tuple(
+STEPS: tuple[float, ...] = tuple(
     0.5 ** (rung // 4) * QUARTERS[rung % 4] for rung in range(56, -1, -1)
 )  # steps to choose among, from 1/16384 to 1
 
@@ -172,12 +172,12 @@ def joint_error(errors: Sequence[float], metric: str = "box") -> float:
 
 def find_step(axes: Sequence[Axis], sample: Codes, rows: int, most: int, k: int, *, rounding: bool) -> float:
     """The narrowest of a ladder of steps that will leave about so many points at most, as a sample of rows tells."""
-    low, high = 0, len(LADDER) - 1
+    low, high = 0, len(STEPS) - 1
     while low < high:
         middle = (low + high) // 2
-        maps = [cell_map(axis, LADDER[middle], k, rounding=rounding) for axis in axes]
+        maps = [cell_map(axis, STEPS[middle], k, rounding=rounding) for axis in axes]
         low, high = (low, middle) if expected_points(sample, maps, rows) <= most else (middle + 1, high)
-    return LADDER[low]
+    return STEPS[low]
 
 
 def cell_map(axis: Axis, step: float, k: int, *, rounding: bool) -> Ints:

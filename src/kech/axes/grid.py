@@ -180,10 +180,10 @@ def date_unit(values: Floats) -> float:
 
 def last_before(edges: Floats, unit: float) -> Floats:
     """The last multiple of the unit before each edge; the edge itself where there is no unit."""
-    return in_digits(edges - unit, unit)
+    return round_to_unit(edges - unit, unit)
 
 
-def in_digits(values: Floats, unit: float) -> Floats:
+def round_to_unit(values: Floats, unit: float) -> Floats:
     """Multiples of the unit, without the noise of sums; values themselves where there is no unit."""
     return np.round(values, max(0, round(-math.log10(unit)))) if unit else values
 

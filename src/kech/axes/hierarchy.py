@@ -232,11 +232,11 @@ def read_hierarchy(source: Source, *, pad: bool = False, column: str | None = No
     column names a mapping in messages; there, an entry's position in {level: labels} stands for its line.
     """
     if isinstance(source, GeneralizationTree):
-        return _grow(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
+        return _build_tree(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
     if isinstance(source, Mapping):
-        return _grow(_draft_mapping(source, column or "given mapping"), pad)
+        return _build_tree(_draft_mapping(source, column or "given mapping"), pad)
     check_path(source, "source")
-    return _grow(_draft_file(Path(source)), pad)
+    return _build_tree(_draft_file(Path(source)), pad)
 
 
 def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[str]) -> dict[str, Source]:
@@ -413,7 +413,7 @@ def _text(label: object, source: str, where: str) -> str:
     raise BadHierarchy(source, None, reason)
 
 
-def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
+def _build_tree(draft: _Draft, pad: bool) -> GeneralizationTree:
     """The tree of a draft, its siblings in the order of their first line; or a refusal."""
     if not draft.rows:
         raise draft.refuse(0, "it is empty. Write a value and its labels, from narrow to wide, on each line.")

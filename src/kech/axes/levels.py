@@ -158,14 +158,14 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 
 
 def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
-    """The stretches as they are, then whole steps between the marks of coarser and coarser rulers, then all.
+    """The cells as they are, then whole steps between the marks of coarser and coarser rulers, then all.
 
     Marks below the first start are no edges of a line with open tails: a tail stays as open.  A step that joins no
     two values of the column is left out.
     """
     low, high = outer_starts(axis)
     cells, inner = number_cells(axis.cells[0][: axis.values]), occupied[occupied < axis.values]
-    levels = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
+    levels = [line_level(axis, cells, *cell_ends(axis, cells), inclusive=axis.inclusive)]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.span is None else marks
@@ -174,7 +174,7 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
         above = number_cells(marks_passed)
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
-            ends = stretches(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
+            ends = cell_ends(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
             levels.append(line_level(axis, cells, *ends, inclusive=axis.unit > 0))
     open_sides = np.array([-np.inf]), np.array([np.inf])
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
@@ -187,7 +187,7 @@ def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclus
     return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 
-def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
+def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
     """The low and high ends of each cell: from its first stretch to its last."""
     first = np.flatnonzero(np.diff(cells, prepend=-1))
     return axis.low[first], axis.high[np.append(first[1:], len(cells)) - 1]
@@ -198,7 +198,7 @@ def widen_to_marks(axis: LineAxis, cells: Ints, marks: Floats, marks_passed: Int
 
     In: the cell of each code, ascending; the marks, ascending; and for each code how many marks lie at or below it.
     """
-    low, high = stretches(axis, cells)
+    low, high = cell_ends(axis, cells)
     first_codes = np.flatnonzero(np.diff(cells, prepend=-1))
     mark = np.clip(marks_passed[first_codes] - 1, 0, len(marks) - 2)
     limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)

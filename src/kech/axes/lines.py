@@ -27,9 +27,9 @@ from kech.axes.grid import (
     date_unit,
     format_date,
     format_number,
-    in_digits,
     last_before,
     number_unit,
+    round_to_unit,
 )
 from kech.axes.ranks import build_rank_axis
 from kech.errors import BadOption
@@ -122,12 +122,12 @@ class LineAxis(Axis):
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(max - min) / domain."""
         left, right = self.ends
-        return np.where(self.all_lost(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
+        return np.where(self.mixes_null(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """From the start of the first cell to the end of the last."""
         first, last = self.cells[0][lo], self.cells[1][hi]
-        whole = self.all_lost(lo, hi) | self._is_everything(first, last)
+        whole = self.mixes_null(lo, hi) | self._is_everything(first, last)
         return np.where(whole, 0, first), np.where(whole, self.size - 1, last)
 
     def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
@@ -187,7 +187,7 @@ def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float
     mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
     visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
     step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
-    ends = in_digits(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
+    ends = round_to_unit(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
     low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
     return low, high
 

@@ -82,34 +82,34 @@ class RankAxis(TextAxis):
         if not self.rare.any():
             return self.runs
         (first, last), inner = (end.copy() for end in self.runs), slice(self.values)
-        find = self._outward if self.is_ordered else self._with_all_rare
+        find = self._extend_to_common if self.is_ordered else self._extend_to_rare
         first[inner], last[inner] = find(first[inner], last[inner])
         return first, last
 
-    def _outward(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    def _extend_to_common(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
         """Outward to values that k rows hold, and that begin or end a run; else to the end of the order."""
         codes = np.arange(self.values)
         low, high = (np.flatnonzero(~self.rare & (end == codes)) for end in (first, last))
         low, high = np.insert(low, 0, 0), np.append(high, self.values - 1)
         return low[np.searchsorted(low[1:], first, side="right")], high[np.searchsorted(high[:-1], last)]
 
-    def _with_all_rare(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+    def _extend_to_rare(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
         """What touches a rare value holds all of them."""
         rare = last >= self.common
         return np.where(rare, first[rare].min(), first), np.where(rare, self.values - 1, last)
 
-    def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+    def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
         whole = (lo == 0) & (hi == self.values - 1)
         if self.is_ordered:
-            return np.asarray(self.all_lost(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
+            return np.asarray(self.mixes_null(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
         long = np.minimum(hi, self.common) - np.minimum(lo, self.common) >= LONGEST_SET
-        return np.asarray(self.all_lost(lo, hi) | long | (whole & (self.values > 1)))
+        return np.asarray(self.mixes_null(lo, hi) | long | (whole & (self.values > 1)))
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1); rare values count as many as there are."""
         lo, hi = self.expand_to_cells(lo, hi)
-        return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
+        return np.where(self.is_everything(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
         """Steps of an order, rare values or not.  Of a set, the star: 0 for one value, 1 for several, NULL among them.
@@ -124,12 +124,12 @@ class RankAxis(TextAxis):
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
         lo, hi = self.expand_to_cells(lo, hi)
-        lost = self.too_long(lo, hi)
+        lost = self.is_everything(lo, hi)
         return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
 
     def label(self, lo: int, hi: int) -> str:
         """`a`, `{a, b}`, `{a, 3 rare values}`, `low..high`, `low..`, `..high` or `*`."""
-        if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
+        if bool(self.is_everything(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
             return EVERYTHING
         if self.is_ordered:
             low, high = ("" if self.rare[end] else self.texts[end] for end in (lo, hi))

@@ -77,7 +77,7 @@ class TreeAxis(TextAxis):
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
-        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
+        lost = self.mixes_null(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
@@ -86,7 +86,7 @@ class TreeAxis(TextAxis):
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         under = np.where(inside, self.sizes[self.tree.read_level(*leaves), leaves[0]], 1)
-        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
+        lost = self.mixes_null(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
@@ -143,7 +143,7 @@ class NodeAxis(Axis):
 
     def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Whether each range is printed as `*`."""
-        return np.asarray(self.all_lost(lo, hi) | (self.is_root(lo, hi) & (self.root == EVERYTHING)))
+        return np.asarray(self.mixes_null(lo, hi) | (self.is_root(lo, hi) & (self.root == EVERYTHING)))
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""

@@ -83,7 +83,7 @@ def digest(path: Path) -> str:
 
 
 @contextmanager
-def digest_meanwhile(path: Path) -> Iterator[Callable[[], str]]:
+def digest_in_background(path: Path) -> Iterator[Callable[[], str]]:
     """The digest of a file, found while it is read; a file that has none is refused before anything else."""
     with ThreadPoolExecutor(1) as pool:
         digesting = pool.submit(digest, path)
@@ -130,7 +130,7 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     if not delimiter.isascii():
         raise csv.Error
     read = partial(
-        _part_lines, delimiter=delimiter, width=len(columns), selected=[columns.index(name) for name in names]
+        _parse_lines, delimiter=delimiter, width=len(columns), selected=[columns.index(name) for name in names]
     )
     with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
@@ -150,7 +150,7 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _part_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int]) -> list[Coded]:
+def _parse_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int]) -> list[Coded]:
     """The cells of the wanted columns, each text once."""
     import pyarrow
 
@@ -159,9 +159,9 @@ def _part_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int
     parts = pyarrow.Array.from_buffers(
         pyarrow.binary(), len(ends), [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(lines)]
     ).dictionary_encode()
-    texts = _read_alone(parts.dictionary.to_pylist(), delimiter)
+    texts = _parse_cells(parts.dictionary.to_pylist(), delimiter)
     rows = parts.indices.to_numpy().reshape(-1, width)
-    return [_keep_used(texts, rows[:, column]) for column in selected]
+    return [_omit_unused(texts, rows[:, column]) for column in selected]
 
 
 def _ends(letters: Any, delimiter: int, width: int) -> Ints:
@@ -178,14 +178,14 @@ def _ends(letters: Any, delimiter: int, width: int) -> Ints:
     return ends
 
 
-def _keep_used(texts: Sequence[Cell], places: Any) -> Coded:
+def _omit_unused(texts: Sequence[Cell], places: Any) -> Coded:
     """Only those texts that a column has."""
     used = np.zeros(len(texts), bool)
     used[places] = True
     return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
 
 
-def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[Cell]:
+def _parse_cells(parts: Sequence[bytes], delimiter: str) -> list[Cell]:
     """The cell of each part, which ends with a delimiter or as a line does; csv.Error where it is not one cell."""
     if any(b"\r" in part and not part.endswith(b"\n") for part in parts):
         raise csv.Error

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate.cells import AnyPath, TextTable, digest_meanwhile, guess_format, open_published
+from kech.certificate.cells import AnyPath, TextTable, digest_in_background, guess_format, open_published
 from kech.certificate.cohorts import broken_series, spelling_k
 from kech.certificate.document import VERSION, check_goals, read_claims
 from kech.certificate.histories import broken_histories, count_histories
 from kech.certificate.labels import Axis, as_brackets, broken_spelling, published_columns, width_readers
-from kech.certificate.models import GOALS, MODELS, Figures, Within, model_figures
+from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_figures
 from kech.certificate.pages import find_unpublished
 from kech.certificate.tally import Counts, sums
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
@@ -56,7 +56,7 @@ def make_certificate(
     table = open_published(path, format, delimiter)
     read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
-    with digest_meanwhile(Path(path)) as digest:
+    with digest_in_background(Path(path)) as digest:
         pages = broken_pages(path, format, certified=True)  # first: what they say of their size is not believed
         k = spelling_k(series, parameters.get("k", 1)) if series else parameters.get("k", 1)
         figures, broken = measure_table(table, axes, sensitive, read_as, goals, k, parameters.get("weights"))
@@ -92,11 +92,11 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
     check_path(path)
     if certificate is not None:
         check_path(certificate, "certificate")
-    with digest_meanwhile(Path(path)) as digest:
+    with digest_in_background(Path(path)) as digest:
         document = read_claims(path, certificate)
         file = document["file"]
         table = open_published(path, file["format"], file.get("delimiter", ","))
-        broken = broken_columns(document, table.columns) + forged_words(document)
+        broken = broken_columns(document, table.columns) + check_disclaimers(document)
         pages = broken_pages(path, file["format"], certified=True)
         try:
             figures, unreadable = measure_table(
@@ -120,7 +120,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
     return figures
 
 
-def forged_words(document: Mapping[str, Any]) -> list[str]:
+def check_disclaimers(document: Mapping[str, Any]) -> list[str]:
     """A complaint where a certificate does not say, word for word, what none of its version promises."""
     return [] if document["not_promised"] == list(NOT_PROMISED) else ["not_promised: these are not the words of kech"]
 
@@ -218,7 +218,7 @@ def with_histories(
 
 def count(
     table: TextTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
-) -> tuple[Counts, dict[str, Within]]:
+) -> tuple[Counts, dict[str, ClassCells]]:
     """Rows of every class; and, for each sensitive column, rows of every (class, value)."""
     if not quasi_identifiers:
         raise NoQuasiIdentifier
@@ -228,7 +228,7 @@ def count(
     combinations = table.count([*quasi_identifiers, *names])
     classes, group = combinations.first(width)
     values = zip(names, combinations.texts[width:], combinations.places[width:], strict=True)
-    return classes, {name: Within(group, texts, places, combinations.rows) for name, texts, places in values}
+    return classes, {name: ClassCells(group, texts, places, combinations.rows) for name, texts, places in values}
 
 
 def class_figures(classes: Counts) -> Figures:

@@ -72,12 +72,12 @@ def count_rows(path: AnyPath, document: Mapping[str, Any]) -> dict[Label, Rows]:
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     rows_of_label: dict[Label, Rows] = {}
     for cells, rows in table.count([*labels, *document["sensitive"], *document["kept"]]).items():
-        comparable = tuple(map(read_alike, cells))
+        comparable = tuple(map(as_comparable, cells))
         rows_of_label.setdefault(comparable[: len(labels)], Counter())[comparable[len(labels) :]] += rows
     return rows_of_label
 
 
-def read_alike(cell: Cell) -> Cell:
+def as_comparable(cell: Cell) -> Cell:
     """A cell as it is compared: 22.0 is 22, since a number may become text in a later version; empty is missing."""
     match = WHOLE.fullmatch(cell or "")
     return match[1] if match else cell or None

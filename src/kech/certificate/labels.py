@@ -222,7 +222,7 @@ def published_columns(axis: Mapping[str, Any]) -> list[str]:
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
     """The same table with one column for each axis, and every interval as `[low, high]`."""
     forms = {axis["column"]: axis for axis in axes if form_of(axis) != "brackets"}
-    readers = {name: lru_cache(maxsize=None)(_one_to_one(label_reader(axis))) for name, axis in forms.items()}
+    readers = {name: lru_cache(maxsize=None)(_distinguish_cells(label_reader(axis))) for name, axis in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     columns_of = {
         name: columns_of_axis for name, columns_of_axis in parts.items() if set(columns_of_axis) <= set(table.columns)
@@ -243,7 +243,7 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
     return TextTable(columns, batches, table.label) if columns_of else table
 
 
-def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
+def _distinguish_cells(read: Callable[..., Cell]) -> Callable[..., Cell]:
     """A reader that reads no two cells alike: `-inf` and `-Infinity` tell rows apart.  The second is no label."""
     cells_of_label: dict[Cell, tuple[Cell, ...]] = {}
 
@@ -521,7 +521,7 @@ def _missing_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k:
     In: the values that each label spells out, and the rows of each label.  A row with a label holds one of its values.
     So labels that share values are one group, which needs k rows for each value in it.
     """
-    groups = _Groups(spelled.values())
+    groups = _UnionFind(spelled.values())
     values, group_rows = Counter(map(groups.find, groups.above)), Counter[str]()
     for label, texts in spelled.items():
         if texts:
@@ -537,7 +537,7 @@ def _read_members(label: str) -> tuple[list[str], int]:
         return [], 0
 
 
-class _Groups:
+class _UnionFind:
     """Values, joined where they are listed together."""
 
     def __init__(self, lists: Iterable[list[str]]) -> None:

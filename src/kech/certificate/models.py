@@ -32,7 +32,7 @@ HIDDEN = re.compile(  # what Unicode lets programs show as nothing (Default_Igno
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Within:
+class ClassCells:
     """The cells of a sensitive column in each class; a class and a cell may be there more than once."""
 
     group: Ints  # the number of the class
@@ -77,7 +77,7 @@ class Values:
 
 def model_figures(
     table: TextTable,
-    within: Mapping[str, Within],
+    within: Mapping[str, ClassCells],
     read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
 ) -> Figures:

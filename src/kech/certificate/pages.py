@@ -56,7 +56,7 @@ class Column:
     width: int  # bytes of a value, where all have as many
     repeats: int  # the highest level of repetition, and of definition
     defines: int
-    spare: set[bytes] = field(default_factory=set)  # listed, and no page of its part of the file refers to it
+    unused: set[bytes] = field(default_factory=set)  # listed, and no page of its part of the file refers to it
     untrue: set[str] = field(default_factory=set)  # statistics that are not of its rows
 
 
@@ -67,7 +67,7 @@ class Values:
     rows: int  # with a value
     distinct: int  # values, at most
     referred: set[bytes]  # values of the dictionary that a page refers to, where there are others
-    spare: set[bytes]  # the others
+    unused: set[bytes]  # the others
     plain: list[bytes]  # pages that spell their values out
     readable: bool  # whether all pages could be read
 
@@ -79,7 +79,7 @@ def find_unpublished(path: Path, *, certified: bool) -> list[str]:
     """
     try:
         with _map_file(path) as data:
-            return _look_into(data, certified)
+            return _inspect_file(data, certified)
     except REFUSED:
         reason = "its pages cannot be looked into: it is damaged, or of an odd kind. Write it again with plain pages."
         raise UnreadableFile(path, reason) from None
@@ -94,7 +94,7 @@ def _map_file(path: Path) -> Iterator[Any]:
         raise NoSuchFile(path) from None
 
 
-def _look_into(data: Any, certified: bool) -> list[str]:
+def _inspect_file(data: Any, certified: bool) -> list[str]:
     size = len(data)
     start = size - 8 - int.from_bytes(data[size - 8 : size - 4], "little")
     if data[:4] != MAGIC or data[size - 4 :] != MAGIC or start < 4:
@@ -104,10 +104,10 @@ def _look_into(data: Any, certified: bool) -> list[str]:
     parts = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
     _check_sizes([chunk for _, chunk in parts], start)
     for column, chunk in parts:
-        _look_at(data, column, chunk, certified)
-    for column in (column for column in columns if column.spare):
-        _search_elsewhere(data, column, [chunk for owner, chunk in parts if owner is column])
-    return (_odd_parts(footer, data, start) if certified else []) + _complaints(columns)
+        _inspect_chunk(data, column, chunk, certified)
+    for column in (column for column in columns if column.unused):
+        _drop_values_of_other_chunks(data, column, [chunk for owner, chunk in parts if owner is column])
+    return (_find_extra_content(footer, data, start) if certified else []) + _complaints(columns)
 
 
 def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
@@ -118,21 +118,21 @@ def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
 
 
 def _complaints(columns: Sequence[Column]) -> list[str]:
-    listed = [f"{x.name!r}: its dictionary lists {len(x.spare)} values that no row holds" for x in columns if x.spare]
+    listed = [f"{x.name!r}: its dictionary lists {len(x.unused)} values that no row holds" for x in columns if x.unused]
     untrue = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
     return listed + untrue
 
 
-def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
+def _find_extra_content(footer: Struct, data: Any, end: int) -> list[str]:
     """What kech writes into no file: further metadata, filters, or bytes that belong to nothing."""
     chunks = [chunk for group in footer[4] for chunk in group[1]]
     odd = odd_metadata(footer)
-    if not _is_full(chunks, data, end):
+    if not _has_no_gaps(chunks, data, end):
         odd.append("bytes: some belong to no row")
     return odd
 
 
-def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
+def _has_no_gaps(chunks: Sequence[Struct], data: Any, end: int) -> bool:
     """Whether pages, and the indexes of pages, fill the file from its beginning to its footer."""
     first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
     first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
@@ -173,7 +173,7 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
 # -- one part of a column -------------------------------------------------------------------------------------
 
 
-def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
+def _inspect_chunk(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     """Add what the pages of one part of a column, and its statistics, say and do not hold."""
     about, statistics = chunk[3], _statistics(data, chunk)
     pages = list(_pages(data, about))
@@ -182,9 +182,9 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
         raise ValueError
     if sum(_places(head) for head, _ in pages) != about[5]:
         raise ValueError
-    column.spare |= values.spare
+    column.unused |= values.unused
     statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
-    column.untrue |= {words for stats in statistics for words in _untrue(column, stats, values)}
+    column.untrue |= {words for stats in statistics for words in _false_statistics(column, stats, values)}
     nulls, chunk_statistics = about[5] - values.rows, about.get(12, {})
     if values.readable and not column.repeats and chunk_statistics.get(3, nulls) != nulls:
         column.untrue.add("null count")
@@ -192,13 +192,13 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
         column.untrue.add("distinct count")
 
 
-def _search_elsewhere(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
-    """Strike out of the spare values those that another part of the file holds."""
+def _drop_values_of_other_chunks(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
+    """Strike out of the unused values those that another part of the file holds."""
     for chunk in chunks:
         pages = list(_pages(data, chunk[3]))
         values = _values(column, chunk[3], pages)
-        column.spare -= values.referred
-        column.spare -= {value for value in column.spare if _is_spelled(column, value, values)}
+        column.unused -= values.referred
+        column.unused -= {value for value in column.unused if _occurs_plain(column, value, values)}
 
 
 def _first_page(about: Struct) -> int:
@@ -279,7 +279,7 @@ def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]
     else:
         each = _split(column, spelled, listed)
         values.referred = {each[i] for i in np.flatnonzero(used).tolist()}
-        values.spare = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
+        values.unused = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
     values.distinct += int(used.sum())
     return values
 
@@ -319,23 +319,28 @@ def _present(column: Column, levels: bytes, count: int) -> int:
 
 
 def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
-    """Numbers of so many bits, and how often they are repeated: runs of one number, or of numbers packed by eights."""
+    """Numbers of so many bits, and how often each repeats: runs of one number, then those that are packed by eights."""
     if bits > MOST_BITS:
         raise ValueError
     if not bits:
         yield np.zeros(1, np.int64), count
         return
     left, reader, width = count, Reader(runs), (bits + 7) // 8
+    packed: list[bytes] = []
     while left > 0:
         head = reader.number()
         if head & 1:
-            run, times = _unpack_bits(reader.take((head >> 1) * bits), bits)[:left], 1
+            packed.append(reader.read_bytes((head >> 1) * bits))
+            times = (head >> 1) * 8
         else:
-            run, times = np.array([int.from_bytes(reader.take(width), "little")]), min(head >> 1, left)
-        if not len(run) * times:
+            times = min(head >> 1, left)
+            yield np.array([int.from_bytes(reader.read_bytes(width), "little")]), times
+        if not times:
             raise ValueError
-        yield run, times
-        left -= len(run) * times
+        left -= times
+    if packed:  # the last eight may be filled up
+        numbers = _unpack_bits(b"".join(packed), bits)
+        yield numbers[: len(numbers) + left], 1
 
 
 def _unpack_bits(packed: bytes, bits: int) -> Any:
@@ -369,17 +374,17 @@ def _page_statistics(head: Struct) -> list[Struct]:
     return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
 
 
-def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:
+def _false_statistics(column: Column, stats: Struct, values: Values) -> Iterator[str]:
     """Ends that no row holds; those of pages that cannot be read are passed over."""
     for words, number in (("maximum", 1), ("minimum", 2), ("maximum", 5), ("minimum", 6)):
-        if number in stats and values.readable and not _is_held(column, stats[number], values):
+        if number in stats and values.readable and not _occurs(column, stats[number], values):
             yield words
 
 
-def _is_held(column: Column, value: bytes, values: Values) -> bool:
+def _occurs(column: Column, value: bytes, values: Values) -> bool:
     """Whether a row holds the value; 0.0 is -0.0, and long texts may be cut short, the last byte made one more."""
     same = ZEROS[column.type] if value in ZEROS.get(column.type, ()) else (value,)
-    if any(each in values.referred or _is_spelled(column, each, values) for each in same):
+    if any(each in values.referred or _occurs_plain(column, each, values) for each in same):
         return True
     if column.type not in (BYTE_ARRAY, FIXED) or len(value) < LEAST_CUT:
         return False
@@ -387,7 +392,7 @@ def _is_held(column: Column, value: bytes, values: Values) -> bool:
     return any(each.startswith(begin) for each in values.referred) or any(begin in page for page in values.plain)
 
 
-def _is_spelled(column: Column, value: bytes, values: Values) -> bool:
+def _occurs_plain(column: Column, value: bytes, values: Values) -> bool:
     """Whether a page spells the value out."""
     if column.type == BYTE_ARRAY:
         prefixed = len(value).to_bytes(4, "little") + value

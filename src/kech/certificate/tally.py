@@ -55,7 +55,7 @@ class Tally:
 
     def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
         """All rows; some are sorted while the next are read."""
-        for packing, keys, rows in map_ahead(_each_once, self._blocks(batches), 1):
+        for packing, keys, rows in map_ahead(_count_keys, self._blocks(batches), 1):
             self._widen(packing)
             self._add(keys, rows)
         return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
@@ -95,7 +95,7 @@ class Tally:
         self._rows = np.insert(self._rows, at[~is_known], rows[~is_known])
 
 
-def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
+def _count_keys(block: Block) -> tuple["Packing", Ints, Ints]:
     packing, keys = block
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 

@@ -40,9 +40,9 @@ class Reader:
         if kind in (LIST, SET):
             return self._list(depth)
         if kind == BINARY:
-            return self.take(self.number())
+            return self.read_bytes(self.number())
         if kind == DOUBLE:
-            return self.take(8)
+            return self.read_bytes(8)
         if kind in (TRUE, FALSE, BYTE):  # in a list, a truth has a byte of its own
             return self._byte()
         if kind in WHOLE:
@@ -60,7 +60,7 @@ class Reader:
         self.place += 1
         return int(self.data[self.place - 1])
 
-    def take(self, size: int) -> bytes:
+    def read_bytes(self, size: int) -> bytes:
         """The next bytes."""
         start, self.place = self.place, self.place + size
         if self.place > len(self.data):

@@ -65,11 +65,11 @@ class Options:
         A command may show t without a goal for it.
         """
         typed = self.typed | ({"cut": cuts[0]} if cuts else {})
-        before = default if default and not self.plan else read_given(self.plan)
+        before = default if default and not self.plan else read_plan_or_default(self.plan)
         if default and not before.series.key:
             before = before.override(key=default.series.key)
         request = before.override(**typed)
-        check_use(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
+        check_typed_options(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
         return request
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
@@ -93,7 +93,7 @@ class Options:
         return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
 
 
-def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
+def check_typed_options(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
     """Refuse typed options that nothing would use: only some cuts search, and kinds are of goals."""
     for name in ("effort", "seed"):
         if typed.get(name) is not None and not any(CUTS[cut].is_searched for cut in cuts):
@@ -106,7 +106,7 @@ def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, show
         raise BadOption("--t-kind", "it says which distance t measures. Add --t 0.2, or omit --t-kind.")
 
 
-def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A decorator: gives a command the options of these [parts] and fields of a request, as one `options`."""
     selected = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
     fields = [field for field in selected if field.name not in but]
@@ -123,11 +123,11 @@ def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callab
     if clash := own.keys() & {field.name for field in fields}:
         raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
     hints = get_type_hints(command, include_extras=True)
-    kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
+    kinds = {name: hints[name] for name in own} | SHOWN | {field.name: build_option(field) for field in fields}
 
     @wraps(command)
     def run(*positional: Any, **keywords: Any) -> None:
-        typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
+        typed = {field.name: parse_field(field, keywords.pop(field.name, None)) for field in fields}
         display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
         command(*positional, **keywords, options=Options(typed, **display))
 
@@ -151,7 +151,7 @@ SHOWN: dict[str, Any] = {
 }
 
 
-def option_of(field: Field) -> Any:
+def build_option(field: Field) -> Any:
     """A field as an option of the command line, under the heading of its part."""
     names = [field.option] + (["--quasi-identifiers"] if field.name == "quasi_identifiers" else [])
     about: dict[str, Any] = {"name": names, "help": field.help}
@@ -185,7 +185,7 @@ def is_int(field: Field) -> bool:
     return field.type in (int, int | None)
 
 
-def value_of(field: Field, typed: Any) -> Any:
+def parse_field(field: Field, typed: Any) -> Any:
     """What was typed, as the request takes it; lists of names are taken apart, and axes read."""
     if typed is None:
         return None
@@ -196,7 +196,7 @@ def value_of(field: Field, typed: Any) -> Any:
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
-def read_given(plan: Path | None) -> "kech.Request":
+def read_plan_or_default(plan: Path | None) -> "kech.Request":
     """The plan that was named, or an empty request."""
     return kech.read_request(plan) if plan else kech.Request()
 
@@ -207,7 +207,7 @@ def open_population(population: str | Path | None, plan: Path | None) -> "Iterat
     if population is None or str(population).isdecimal():
         yield None if population is None else int(str(population))
         return
-    planned = read_given(plan)
+    planned = read_plan_or_default(plan)
     names = planned.columns.quasi_identifiers
     axes = {name: choice for name, choice in planned.axes.items() if name in names}
     request = kech.Request(axes=axes, reading=planned.reading, columns=only_quasi_identifiers(planned.columns))
@@ -220,7 +220,7 @@ def only_quasi_identifiers(columns: Columns) -> Columns:
     return Columns(quasi_identifiers=columns.quasi_identifiers, hierarchies=columns.hierarchies)
 
 
-def without_password(word: str | Path) -> str:
+def hide_password(word: str | Path) -> str:
     """A word of the command as it may be shown: of an address what it shows of itself, and nothing of a strange one."""
     option, text = re.fullmatch(r"(-[\w-]*=)?(.*)", str(word), re.DOTALL).groups("")  # type: ignore[union-attr]
     try:

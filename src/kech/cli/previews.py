@@ -16,7 +16,7 @@ from kech.cli.intake import (
     check_picture,
     parse_whole,
     split_names,
-    take_options,
+    with_options,
 )
 from kech.errors import BadOption
 from kech.request import FIELDS
@@ -26,7 +26,7 @@ OF_A_RELEASE = [name for name, field in FIELDS.items() if field.part in ("goal",
 
 
 @app.command
-@take_options(*RELEASE)
+@with_options(*RELEASE)
 def preview(
     table: TableName,
     /,

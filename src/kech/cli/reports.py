@@ -6,8 +6,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, app, read_given, split_names
-from kech.cli.risks import Released, as_chances, open_original
+from kech.cli.intake import Flag, Names, Seed, app, read_plan_or_default, split_names
+from kech.cli.risks import Released, open_original, parse_probabilities
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -69,7 +69,7 @@ def report(
             table,
             certificate=certificate,
             plan=plan,
-            threshold=as_chances(threshold),
+            threshold=parse_probabilities(threshold),
             original=opened,
             target=target,
             seed=seed,
@@ -114,7 +114,7 @@ def compare(
         Print one JSON object.
     """
     screen.doing("comparing")
-    with kech.read_table(original, read_given(plan)) as opened:
+    with kech.read_table(original, read_plan_or_default(plan)) as opened:
         comparison = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | comparison, json, drawings.print_comparison)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, app, open_population, read_given, split_names
+from kech.cli.intake import Flag, Names, Seed, app, open_population, read_plan_or_default, split_names
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -85,7 +85,7 @@ def risk(
             certificate=certificate,
             quasi_identifiers=split_names(qi) or None,
             population=people,
-            threshold=as_chances(threshold),
+            threshold=parse_probabilities(threshold),
             original=opened if opened and opened.person else None,
             person=names,
         ).to_json()
@@ -172,7 +172,7 @@ def attack(
         raise BadOption("--second-original", "it is the original of --second. Name that release too.")
     chosen: dict[str, Any] = {"certificate": certificate, "seed": seed, "attacks": [name], "key": split_names(key)}
     if name == "replay":
-        chosen["request"] = read_given(plan)
+        chosen["request"] = read_plan_or_default(plan)
     with (
         open_original(original, plan, split_names(person), key_file) as opened,
         open_original(second_original, plan, ()) as changed,
@@ -190,7 +190,7 @@ def open_original(
     if original is None:
         yield None
         return
-    with kech.read_table(original, read_given(plan), key_file=key_file, person=person or None) as opened:
+    with kech.read_table(original, read_plan_or_default(plan), key_file=key_file, person=person or None) as opened:
         yield opened
 
 
@@ -200,7 +200,7 @@ def attack_release(table: Path, original: "kech.Table", **options: Any) -> Seque
     return [attack.to_json() for attack in kech.run_attacks(table, original, **options)]
 
 
-def as_chances(texts: Sequence[str]) -> list[float]:
+def parse_probabilities(texts: Sequence[str]) -> list[float]:
     """Numbers with spaces or commas between them."""
     try:
         return [float(text) for text in split_names(texts)]

@@ -18,7 +18,7 @@ from kech.cli.intake import (
     parse_ks,
     parse_whole,
     split_names,
-    take_options,
+    with_options,
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS
@@ -30,7 +30,7 @@ FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", 
 
 
 @app.command
-@take_options(*TABLE, "max_points", "suppress")
+@with_options(*TABLE, "max_points", "suppress")
 def barcode(
     table: TableName,
     /,
@@ -113,7 +113,7 @@ def parse_radii(texts: Sequence[str], option: str) -> list[float]:
 
 
 @app.command
-@take_options(*TABLE, "max_points")
+@with_options(*TABLE, "max_points")
 def profile(
     table: TableName,
     /,
@@ -166,7 +166,7 @@ def profile(
 
 
 @app.command
-@take_options(*TABLE, "suppress", "weights")
+@with_options(*TABLE, "suppress", "weights")
 def lattice(
     table: TableName,
     /,
@@ -227,7 +227,7 @@ def parse_node(text: str) -> list[int]:
 
 
 @app.command
-@take_options(*TABLE)
+@with_options(*TABLE)
 def zigzag(
     *tables: TableName,
     options: Options,
@@ -319,7 +319,7 @@ def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
 
 
 @app.command
-@take_options(*TABLE)
+@with_options(*TABLE)
 def hierarchy(
     table: TableName,
     column: str,

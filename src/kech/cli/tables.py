@@ -20,16 +20,16 @@ from kech.cli.intake import (
     Whole,
     app,
     check_picture,
+    hide_password,
     open_population,
     parse_ks,
-    read_given,
+    read_plan_or_default,
     split_names,
-    take_options,
-    without_password,
+    with_options,
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS, Columns, Goal
-from kech.system.files import clear_refusals
+from kech.system.files import refuse_disk_errors
 from kech.tables.source import check_free, find_address
 from kech.views import screen
 from kech.views.screen import releases
@@ -49,7 +49,7 @@ BEGIN = (
 
 
 @app.command
-@take_options(*TABLE)
+@with_options(*TABLE)
 def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole = 0) -> None:
     """Show the columns, suggested roles with reasons, distinct values, and the k of the table as it is.
 
@@ -77,7 +77,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
         kech.write_request(suggested, target, note_unpublished(inspection.columns, suggested))
     options.show(
         inspection.to_json() | {"plan": target and str(target)},
-        partial(drawings.print_inspection, source=without_password(table)),
+        partial(drawings.print_inspection, source=hide_password(table)),
     )
 
 
@@ -93,7 +93,7 @@ def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request
 
 
 @app.command
-@take_options(*RELEASE, but=("k", "cut", "eps"))
+@with_options(*RELEASE, but=("k", "cut", "eps"))
 def spectrum(
     table: TableName,
     /,
@@ -130,7 +130,7 @@ def spectrum(
 
 
 @app.command
-@take_options(*RELEASE, "[labels]", "[series]")
+@with_options(*RELEASE, "[labels]", "[series]")
 def release(
     table: TableName,
     /,
@@ -239,7 +239,7 @@ def publish_in_series(
 
 
 @app.command
-@take_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
+@with_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
@@ -342,7 +342,7 @@ def open_original(original: str | Path | None, options: Options) -> "Iterator[ke
         yield None
         return
     names = ("person", "effort", "seed", "key_file")
-    request = read_given(options.plan).override(**{name: options.typed[name] for name in names})
+    request = read_plan_or_default(options.plan).override(**{name: options.typed[name] for name in names})
     with kech.read_table(original, request) as opened:
         yield opened
 
@@ -369,10 +369,10 @@ def demo(
     """
     from kech.tables.demo import generate_town, nine_rows, write_csv, write_demo_key
 
-    with clear_refusals(output):
+    with refuse_disk_errors(output):
         output.mkdir(parents=True, exist_ok=True)
     nine = kech.Request().override(quasi_identifiers=["age", "zip"], sensitive="salary", k=3, grid="exact")
-    town = read_given(plan) if plan else town_plan(output / "town.toml")
+    town = read_plan_or_default(plan) if plan else town_plan(output / "town.toml")
     key = write_demo_key(output)
     results = [
         run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, key, as_json=json),

@@ -26,7 +26,7 @@ from kech.errors.wording import in_python
 CLOSE = 0.8  # likeness of names, from which on one is suggested for another
 
 
-class TwoVoices:
+class MessageMixin:
     """A message in the words of the command line, or in those of Python."""
 
     @property
@@ -38,20 +38,20 @@ class TwoVoices:
         return in_python(self.typed)
 
 
-class KechError(TwoVoices, Exception):
+class KechError(MessageMixin, Exception):
     """Base of everything kech refuses."""
 
     exit_code = 1
 
 
-class DoubtfulColumn(TwoVoices, UserWarning):
+class DoubtfulColumn(MessageMixin, UserWarning):
     """A warning: a quasi-identifier is read as text and looks like dates or numbers (31.12.2020, 1.234,5)."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")
 
 
-class RepeatedPeople(TwoVoices, UserWarning):
+class RepeatedPeople(MessageMixin, UserWarning):
     """A warning: columns seem to name people who have several rows, and k counts rows."""
 
 

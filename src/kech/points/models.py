@@ -192,6 +192,6 @@ def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
     return {name: worst[name]([worst[name](figures[name]) for figures in figures_of_columns]).item() for name in worst}
 
 
-def spell_figures(figures: dict[str, float]) -> str:
+def format_figures(figures: dict[str, float]) -> str:
     """Figures as `l = 2, t = 0.25`."""
     return ", ".join(f"{name} = {value:.4g}" for name, value in figures.items())

@@ -111,7 +111,7 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
     return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
 
 
-def one_class(partition: Partition) -> Partition:
+def merge_all_classes(partition: Partition) -> Partition:
     """All published rows together."""
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 

@@ -274,7 +274,7 @@ class Points:
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
-    def check_room(self, k: int | None = None) -> int | None:
+    def check_memory_limit(self, k: int | None = None) -> int | None:
         """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
         table = self.origin.table if self.origin else None
         if table is None or not table.is_limited:
@@ -418,7 +418,7 @@ def build_points_to_cut(
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
-    points.check_room(point_limit.k)
+    points.check_memory_limit(point_limit.k)
     return points
 
 

@@ -25,10 +25,10 @@ from kech.certificate.cells import digest
 from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
 from kech.release.sketches import Sketch
 from kech.system.files import (
-    clear_refusals,
     hold_lock,
-    is_held,
+    is_draft_locked,
     private_folder,
+    refuse_disk_errors,
     state_folder,
     write_bytes,
     write_text,
@@ -138,7 +138,7 @@ class Ledger:
     def keep_sketches(self, sketches: Iterable[Sketch]) -> str:
         """Write the sketches of a release that is about to be entered; gives the name of their file."""
         name = secrets.token_hex(16)
-        with clear_refusals(self.sketches):
+        with refuse_disk_errors(self.sketches):
             self.sketches.mkdir(mode=0o700, exist_ok=True)
         write_bytes(self.sketches / name, msgspec.msgpack.encode(list(sketches)), private=True)
         return name
@@ -203,7 +203,7 @@ def find_status(entry: Entry) -> str:
             return "placed"
     except OSError:  # in a folder that was closed to us since
         return "open"
-    if is_held(Path(entry.draft)):
+    if is_draft_locked(Path(entry.draft)):
         return "open"
     address = find_address(entry.address)
     return find_status_of_table(address, entry.release) if address else "never"

@@ -16,7 +16,7 @@ from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn, check_path
 from kech.request.parts import as_names
 from kech.tables.person_names import names_people
-from kech.tables.repeats import name_kind
+from kech.tables.repeats import classify_by_name
 
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
@@ -134,7 +134,9 @@ def find_repeats(path: AnyPath, document: Mapping[str, Any]) -> dict[str, tuple[
     counts = {name: np.unique(np.concatenate(cells), return_counts=True)[1] for name, cells in hashes.items()}
     repeats = {name: (len(rows), int(rows.sum()), int(rows.max(initial=0))) for name, rows in counts.items()}
     return {
-        name: counts_of for name, counts_of in repeats.items() if counts_of[2] > 1 and name_kind(name, *counts_of[:2])
+        name: counts_of
+        for name, counts_of in repeats.items()
+        if counts_of[2] > 1 and classify_by_name(name, *counts_of[:2])
     }
 
 

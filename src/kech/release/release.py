@@ -57,7 +57,7 @@ from kech.release.writing import (
 )
 from kech.request import Request, check_ks
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place, write_text
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors, write_text
 from kech.tables.batches import Output
 from kech.tables.engine import plain_kind
 from kech.tables.frames import as_native
@@ -273,12 +273,12 @@ class Release:
 
         A file `within` a folder that is itself a draft is in its place once that folder is.
         """
-        with clear_refusals(path):
+        with refuse_disk_errors(path):
             target = check_target(path, self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
         private = check_mapping(mapping, self.table, target, beside)
         with (
-            clear_refusals(target),
+            refuse_disk_errors(target),
             mapping_aside(private, self.tally()) as mapped,
             draft_file(target) as draft,
             draft_file(beside) as certificate_draft,
@@ -306,11 +306,11 @@ class Release:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
-        with clear_refusals(Path(certificate)):
+        with refuse_disk_errors(Path(certificate)):
             beside = check_beside(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)
         with (
-            clear_refusals(beside),
+            refuse_disk_errors(beside),
             mapping_aside(private, self.tally()) as mapped,
             private_folder() as folder,
             open_database(address, self.table.limit) as database,
@@ -461,14 +461,14 @@ def release_frame(frame: Any, request: Request | None, preview: bool, fields: Ma
         raise
 
 
-def cut_release(table: Table, request: Request, step: float | None = None) -> Release:
+def cut_release(table: Table, request: Request, step: float | None = None, *, table_rows: int = 0) -> Release:
     """The release of a table that was checked, as a checked request says; axes are as coarse as a step, if one is
-    given.
+    given.  A table that is a part of another one, with `table_rows`, is searched as a part of it.
     """
     k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
     points = build_request_points(table, request, step)
-    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
+    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads, table_rows=table_rows)
     if partition.k < (k or 2):
         goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
         one, several = ("row", "rows") if partition.points.person is None else ("person", "people")

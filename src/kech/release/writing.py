@@ -39,7 +39,7 @@ from kech.certificate.labels import (
 from kech.errors import BadOption, BadTarget, check_path
 from kech.points.people import scramble
 from kech.release.published import hash_cells, mix
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 from kech.tables.batches import number_cells, read_ahead, spell_words
 from kech.tables.source import Address
 from kech.tables.table import Table
@@ -85,7 +85,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     if mapping is None:
         return None
     target = Path(mapping)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
             raise BadTarget(target, "the name of a mapping must end in .json.")
         check_place(target, table)
@@ -98,7 +98,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     """A name for a query: a .sql file that is no part of the source."""
     check_path(path, "sql")
     target = Path(path)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
             raise BadTarget(target, "the name of a query must end in .sql.")
         check_place(target, table)
@@ -579,7 +579,7 @@ def mapping_aside(target: Path | None, tally: ValueTally) -> Iterator[MappingDra
     if target is None:
         yield MappingDraft()
         return
-    with clear_refusals(target), draft_file(target) as draft:
+    with refuse_disk_errors(target), draft_file(target) as draft:
         yield MappingDraft(tally, draft, target)
 
 

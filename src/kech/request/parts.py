@@ -87,7 +87,7 @@ class Field:
     choices: tuple[str, ...] = ()
     accepts: Callable[[Any], bool] | None = None
     reason: str = ""  # the refusal of any other value
-    drops: tuple[str, ...] = ()  # fields whose earlier values it replaces by their defaults
+    resets: tuple[str, ...] = ()  # fields whose earlier values it replaces by their defaults
     first: bool = False  # most people need it
     public: bool = False  # the certificate states it
     percent: bool = False  # it may be typed as 2%
@@ -246,7 +246,7 @@ class Columns(Part, frozen=True):
         Field(
             "Every row is another person, even where an identifier repeats.",
             **YES_OR_NO,
-            drops=("person",),
+            resets=("person",),
         ),
     ] = False
     hierarchies: Annotated[
@@ -301,7 +301,7 @@ class Goal(Part, frozen=True):
             "5",
             accepts=lambda k: is_whole(k, 1),
             reason="k is a number of rows or people, 1 or more.",
-            drops=("eps",),
+            resets=("eps",),
             first=True,
             public=True,
         ),
@@ -313,7 +313,7 @@ class Goal(Part, frozen=True):
             "3",
             accepts=lambda l: l >= 1 and isfinite(l),  # noqa: E741
             reason="l is a number of values: write 1 or more.",
-            drops=("l_kind", "c"),
+            resets=("l_kind", "c"),
             public=True,
         ),
     ] = None
@@ -390,16 +390,16 @@ class Goal(Part, frozen=True):
             )
 
     @property
-    def is_for_values(self) -> bool:
+    def has_sensitive_goals(self) -> bool:
         """Whether there is a goal for sensitive values, beside k."""
-        return bool(self.for_values())
+        return bool(self.sensitive_goals())
 
     @property
     def least_rows(self) -> int:
         """No class of fewer rows can meet the goals for sensitive values."""
         return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
 
-    def for_values(self) -> dict[str, Any]:
+    def sensitive_goals(self) -> dict[str, Any]:
         """The goals for sensitive values, by name."""
         goals: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
         goals |= {} if self.c is None else {"c": self.c}
@@ -418,7 +418,7 @@ class Goal(Part, frozen=True):
 
     def check_sensitive(self, sensitive: Sequence[str]) -> None:
         """Goals for sensitive values need a sensitive column."""
-        if self.is_for_values and not sensitive:
+        if self.has_sensitive_goals and not sensitive:
             raise BadOption("--l, --t, --alpha", "they protect sensitive columns. Name one: --sensitive COLUMN.")
 
 
@@ -453,7 +453,7 @@ class Cut(Part, frozen=True):
             "0.1",
             accepts=lambda eps: 0 <= eps < inf,
             reason="write a radius, 0 or more.",
-            drops=("k", "field"),
+            resets=("k", "field"),
             public=True,
         ),
     ] = None
@@ -517,7 +517,7 @@ class Labels(Part, frozen=True):
         Field(
             "Where intervals may begin and end: round (default, k hide behind each end), exact, or a step: 5.",
             "5",
-            drops=("protect",),
+            resets=("protect",),
             public=True,
         ),
     ] = "round"
@@ -722,4 +722,4 @@ def check_grid(grid: Any) -> str | float:
     return int(step) if step == int(step) else step
 
 
-NO_CHOICE = AxisChoice()  # for a column of which nothing is said
+DEFAULT_AXIS = AxisChoice()  # for a column of which nothing is said

@@ -43,7 +43,7 @@ def read_request(path: str | PathLike[str]) -> Request:
             raise BadPlan(path, f"it is written for an earlier version of kech. {'; '.join(renamed)}.")
         for name in plan:
             check_known(name, ("axes", *PARTS), "a plan has no such section.")
-        for section, name in paths_in(plan):
+        for section, name in find_paths(plan):
             section[name] = os.fspath(file.parent / section[name])
         return Request(**plan)
     except msgspec.DecodeError as fault:
@@ -53,7 +53,7 @@ def read_request(path: str | PathLike[str]) -> Request:
     except TypeError:
         raise BadPlan(path, "a path in it is not a text. Write it in double quotes.") from None
     except BadOption as refusal:
-        raise BadPlan(path, name_place(refusal)) from None
+        raise BadPlan(path, locate_in_plan(refusal)) from None
 
 
 def explain_fault(fault: str) -> str:
@@ -64,7 +64,7 @@ def explain_fault(fault: str) -> str:
     return f"{place[0] if place else 'at its end'}: {repeats if REPEATED.search(fault) else syntax}"
 
 
-def name_place(refusal: BadOption) -> str:
+def locate_in_plan(refusal: BadOption) -> str:
     """A refusal of a value, in the words of a plan."""
     field = next((field for field in FIELDS.values() if field.option == refusal.option), None)
     place = f"{field.name} in [{field.part}]" if field and field.part in PARTS else in_python(refusal.option)
@@ -73,29 +73,29 @@ def name_place(refusal: BadOption) -> str:
 
 def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = "") -> str:
     """The text of a plan file in this folder, below a note; paths count from the folder."""
-    plan = msgspec.to_builtins(request, enc_hook=refuse_object)
-    for section, name in paths_in(plan):
+    plan = msgspec.to_builtins(request, enc_hook=write_path)
+    for section, name in find_paths(plan):
         section[name] = os.path.relpath(section[name], folder)
     lines = "".join(f"# {line}\n" for line in note.splitlines())
     return (f"{lines}\n" if note else "") + tomli_w.dumps(omit_empty(plan))
 
 
-def paths_in(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+def find_paths(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """The places of a plan that name files and folders."""
-    places = [(section_of(plan, "columns"), "hierarchies"), (section_of(plan, "labels"), "key_file")]
-    axes = section_of(plan, "axes")
-    for section, name in (*places, *((section_of(axes, column), "hierarchy") for column in axes)):
+    places = [(get_section(plan, "columns"), "hierarchies"), (get_section(plan, "labels"), "key_file")]
+    axes = get_section(plan, "axes")
+    for section, name in (*places, *((get_section(axes, column), "hierarchy") for column in axes)):
         if section.get(name) is not None:
             yield section, name
 
 
-def section_of(plan: Mapping[str, Any], name: str) -> dict[str, Any]:
+def get_section(plan: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A section of a plan; an empty one where there is none."""
     section = plan.get(name)
     return section if isinstance(section, dict) else {}
 
 
-def refuse_object(value: Any) -> Any:
+def write_path(value: Any) -> Any:
     """Only paths can be written to a file."""
     if isinstance(value, PathLike):
         return os.fspath(value)
@@ -114,14 +114,14 @@ def find_old_words(plan: Mapping[str, Any]) -> Iterator[str]:
     """The words of an earlier version in a plan, each with the word of today."""
     yield from (SECTIONS[name] for name in plan if name in SECTIONS)
     yield from (
-        f"{old} in [{section}] is now {section}" for section, old in RENAMED if old in section_of(plan, section)
+        f"{old} in [{section}] is now {section}" for section, old in RENAMED if old in get_section(plan, section)
     )
     if "hierarchies" in plan:
         yield "hierarchies is now hierarchies in [columns]"
-    release, axes = section_of(plan, "release"), section_of(plan, "axes")
+    release, axes = get_section(plan, "release"), get_section(plan, "axes")
     for name in release:
         field = FIELDS.get(name)
         yield f"{name} in [release] is now {name} in [{field.part}]" if field else f"{name} no longer exists"
-    for section in (release, *(section_of(axes, column) for column in axes)):
+    for section in (release, *(get_section(axes, column) for column in axes)):
         yield from (advice for word, advice in OLD_GRIDS.items() if section.get("grid") == word)
         yield from (advice for word, advice in OLD_KINDS.items() if section.get("kind") == word)

@@ -12,7 +12,7 @@ from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
-    NO_CHOICE,
+    DEFAULT_AXIS,
     ROLES,
     AxisChoice,
     Columns,
@@ -103,9 +103,9 @@ class Request(Part, frozen=True):
         if rules and not rules.by_components:  # these fields belong to components alone
             fields = {"reading": "strict", "field": 2} | fields
         for name in [*fields]:
-            dropped = [other for other in find_field(name).drops if other not in fields]
+            dropped = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in dropped}
-        fields = self.free_roles(fields) | fields
+        fields = self.roles_without_reassigned(fields) | fields
         parts: dict[str, dict[str, Any]] = {}
         for name, value in fields.items():
             parts.setdefault(FIELDS[name].part, {})[name] = value
@@ -114,7 +114,7 @@ class Request(Part, frozen=True):
         changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
         return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
 
-    def free_roles(self, fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    def roles_without_reassigned(self, fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         """Earlier roles without the columns that now get another one."""
         reassigned = {name for role in ROLES if role in fields for name in as_names(fields[role], FIELDS[role].option)}
         roles = self.columns.roles().items() if reassigned else ()
@@ -123,7 +123,7 @@ class Request(Part, frozen=True):
     def public_parameters(self) -> dict[str, Any]:
         """What a certificate states: the fields that decide labels, where they say something."""
         parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(NO_CHOICE)[1]
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(DEFAULT_AXIS)[1]
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
@@ -174,14 +174,14 @@ def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        axis = msgspec.structs.replace(before or NO_CHOICE, kind=choice, order=())
+        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(before or NO_CHOICE, kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind="ordered", order=choice)
     if (axis.kind == "ordered") != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

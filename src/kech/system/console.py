@@ -53,8 +53,8 @@ def listen(listener: Listener) -> Iterator[None]:
 # -- Ctrl-C -----------------------------------------------------------------------------------------------
 
 
-STOPPED = 130  # the exit code of Ctrl-C, as shells have it
-CLEARED = 5.0  # seconds after which no command is still clearing up
+INTERRUPT_EXIT_CODE = 130  # the exit code of Ctrl-C, as shells have it
+CLEANUP_SECONDS = 5.0  # seconds after which no command is still clearing up
 
 
 def stop_once(number: int, frame: FrameType | None) -> None:
@@ -71,7 +71,7 @@ class IgnoreInterrupt:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Ignore Ctrl-C, for a while."""
-        if time.monotonic() > self.since + CLEARED:
+        if time.monotonic() > self.since + CLEANUP_SECONDS:
             stop_once(number, frame)
 
 
@@ -82,7 +82,7 @@ def exit_on_interrupt() -> Iterator[None]:
     if before is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPT_EXIT_CODE))
     try:
         yield
     finally:

@@ -17,13 +17,13 @@ from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
 FOLDERS = "kech-folder-*"
-UNFOLLOWED = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
+OPEN_WITHOUT_LINKS = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
 
 
 @contextmanager
 def draft_file(target: Path) -> Iterator[Path]:
     """A private draft beside the target; it is gone afterwards unless it was put in place."""
-    clear_leftovers(target.parent, DRAFTS)
+    remove_leftovers(target.parent, DRAFTS)
     draft, handle = claim_draft(target)
     try:
         yield draft
@@ -38,7 +38,7 @@ def draft_folder(target: Path) -> Iterator[Path]:
     missing = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        clear_leftovers(target.parent, DRAFTS)
+        remove_leftovers(target.parent, DRAFTS)
         draft, handle = claim_draft_folder(target)
         try:
             yield draft
@@ -64,7 +64,7 @@ def claim_draft_folder(target: Path) -> tuple[Path, int]:
         draft.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
             handle = machine.open_handle(draft, os.O_RDONLY)
-            if is_ours(draft, handle):
+            if lock_new_draft(draft, handle):
                 return draft, handle
 
 
@@ -73,24 +73,24 @@ def claim_draft(target: Path) -> tuple[Path, int]:
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
         handle = machine.open_handle(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if is_ours(draft, handle):
+        if lock_new_draft(draft, handle):
             return draft, handle
 
 
 def claim_folder() -> tuple[Path, int]:
     """A new locked private folder for temporary files."""
     place = Path(tempfile.gettempdir())
-    clear_leftovers(place, FOLDERS)
-    with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+    remove_leftovers(place, FOLDERS)
+    with refuse_disk_errors(place, " Name another folder for temporary files in TMPDIR."):
         while True:
             folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
             with suppress(FileNotFoundError):  # another process took it for a leftover
                 handle = machine.open_handle(folder, os.O_RDONLY)
-                if is_ours(folder, handle):
+                if lock_new_draft(folder, handle):
                     return folder, handle
 
 
-def is_ours(path: Path, handle: int) -> bool:
+def lock_new_draft(path: Path, handle: int) -> bool:
     """Whether this process locked a new file or folder before another one took it for a leftover; if not, it is closed.
 
     Where nothing can be locked, nobody could tell a draft from a leftover.
@@ -159,7 +159,7 @@ def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
 
 
 @contextmanager
-def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
+def refuse_disk_errors(target: Path, hint: str = "") -> Iterator[None]:
     """Turn a failure of the disk into a refusal that names the target, and what to do."""
     try:
         yield
@@ -176,7 +176,7 @@ def write_text(target: Path, text: str, *, private: bool = False) -> None:
 
 def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
     """Write a small file of bytes whole or not at all."""
-    with clear_refusals(target), draft_file(target) as draft:
+    with refuse_disk_errors(target), draft_file(target) as draft:
         draft.write_bytes(content)
         put_in_place({draft: target}, private=private)
 
@@ -184,15 +184,15 @@ def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
 @contextmanager
 def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
     """Wait until no other process, and no other thread, holds this file; then hold it."""
-    with clear_refusals(path, hint):
-        handle = take_lock(path)
+    with refuse_disk_errors(path, hint):
+        handle = acquire_lock(path)
     try:
         yield
     finally:
         machine.close_handle(handle)
 
 
-def take_lock(path: Path) -> int:
+def acquire_lock(path: Path) -> int:
     """A handle that holds this file; where it was removed while we waited, the new one of that name."""
     while True:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -204,14 +204,14 @@ def take_lock(path: Path) -> int:
         machine.close_handle(handle)
 
 
-def clear_leftovers(folder: Path, pattern: str) -> None:
+def remove_leftovers(folder: Path, pattern: str) -> None:
     """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
     leftovers: list[Path] = []
     with suppress(OSError):  # a folder that cannot be listed
         leftovers.extend(folder.glob(pattern))
     for path in leftovers:
         with suppress(OSError):
-            handle = machine.open_handle(path, UNFOLLOWED)
+            handle = machine.open_handle(path, OPEN_WITHOUT_LINKS)
             try:
                 if machine.stat_handle(handle).st_uid == machine.user_id() and lock(handle):
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -219,10 +219,10 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
                 machine.close_handle(handle)
 
 
-def is_held(draft: Path) -> bool:
+def is_draft_locked(draft: Path) -> bool:
     """Whether somebody is still writing a draft, or may be."""
     try:
-        handle = machine.open_handle(draft, UNFOLLOWED)
+        handle = machine.open_handle(draft, OPEN_WITHOUT_LINKS)
     except FileNotFoundError:
         return False
     except OSError:

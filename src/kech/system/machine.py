@@ -30,10 +30,10 @@ OTHERS = 0o077 if fcntl else 0  # rights of others in a mode; modes of Windows d
 PAUSE = 0.02  # seconds between two looks at a lock
 PATIENCE = 5.0  # seconds in which Windows may still be removing a file
 UNKNOWN_MEMORY = 4 * 2**30  # bytes of a machine that does not tell
-ENDINGS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 
 
-class BesideLocks:
+class LockFiles:
     """Locks without handles: a file beside the one that is meant; who makes it holds the lock."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class BesideLocks:
         del self.paths[number], self.places[number]
 
 
-beside = BesideLocks()
+beside = LockFiles()
 open_handle = os.open if fcntl else beside.open
 stat_handle = os.fstat if fcntl else beside.fstat
 flock = fcntl.flock if fcntl else beside.flock
@@ -93,12 +93,12 @@ sync_handle = os.fsync if fcntl else beside.fsync
 close_handle = os.close if fcntl else beside.close
 
 
-def answer_sysconf(name: str) -> int:
+def windows_sysconf(name: str) -> int:
     """Pages and their size, where the system has no such call: one byte a page."""
-    return 1 if name == "SC_PAGE_SIZE" else ask_windows_for_memory() or UNKNOWN_MEMORY
+    return 1 if name == "SC_PAGE_SIZE" else windows_memory_bytes() or UNKNOWN_MEMORY
 
 
-def ask_windows_for_memory() -> int:
+def windows_memory_bytes() -> int:
     """Bytes that Windows reports; 0 elsewhere."""
 
     class Status(ctypes.Structure):
@@ -111,7 +111,7 @@ def ask_windows_for_memory() -> int:
     return int(status.total) if windows and windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else 0
 
 
-sysconf = os.sysconf if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}) else answer_sysconf
+sysconf = os.sysconf if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}) else windows_sysconf
 user_id = getattr(os, "geteuid", int)  # Windows says 0 of every file
 
 

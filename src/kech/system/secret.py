@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kech.errors import BadKey, BadTarget, check_path
 from kech.system import machine
-from kech.system.files import clear_refusals, hold_lock, state_folder, write_text
+from kech.system.files import hold_lock, refuse_disk_errors, state_folder, write_text
 
 SIZE = 32  # bytes
 FORM = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
@@ -88,7 +88,7 @@ def write_key_file(path: str | PathLike[str]) -> Path:
     """Make a key file with a new secret, for a team to share; what is there is never overwritten."""
     check_path(path)
     place = Path(path)
-    with clear_refusals(place):
+    with refuse_disk_errors(place):
         try:
             handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # one of two processes has it
         except FileExistsError:

@@ -23,7 +23,7 @@ from kech.errors import ResourceError
 Ints = NDArray[np.int64]
 SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the first of them whose rows are likely to fit into
 AT_ONCE = 1 << 26  # bytes
-NOBODY = -1  # the class of rows that are not published
+NO_CLASS = -1  # the class of rows that are not published
 FEW_LABELS = 1000  # may be listed in every batch
 
 
@@ -51,7 +51,7 @@ class RowAssigner:
         point = np.r_[shares["p"], rest]
         order = np.argsort(point, kind="stable")
         starts = np.searchsorted(point[order], np.arange(len(weights) + 1))
-        self._class = np.r_[shares["class"], np.full(len(rest), NOBODY)][order]
+        self._class = np.r_[shares["class"], np.full(len(rest), NO_CLASS)][order]
         self._first = self._class[starts[:-1]]
         self._shared = np.diff(starts) > 1
         self._shares = ShareDraw(starts, np.r_[taken, left[rest]][order])
@@ -73,7 +73,7 @@ def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class EqualRows:
     """Equal rows of shared points, told apart by what is published of them: point, rows, and hashes of the cells."""
 
     point: Ints
@@ -82,8 +82,8 @@ class Contents:
     letters: Sequence[str]  # of how they are written, which decides where they read alike
 
 
-def split_shares(
-    shares: Mapping[str, Ints], weights: Ints, contents: Contents, key: bytes
+def divide_shares(
+    shares: Mapping[str, Ints], weights: Ints, contents: EqualRows, key: bytes
 ) -> tuple[dict[str, Ints], Ints]:
     """The same shares, with every shared point replaced by its contents, which are numbered after all points.
 
@@ -93,9 +93,9 @@ def split_shares(
     point, group, taken = list_takers(
         {name: values[shared] for name, values in shares.items()}, weights, contents.point
     )
-    content, taker = order_contents(contents, key), interleave_takers(point, taken)
+    content, taker = order_equal_rows(contents, key), interleave_takers(point, taken)
     pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
-    pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
+    pairs, rows = pairs[:, pairs[1] != NO_CLASS], rows[pairs[1] != NO_CLASS]
     last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
     of_contents = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
     left = weights.copy()
@@ -109,12 +109,12 @@ def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tupl
     taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
     left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
     point = np.r_[shares["p"], points]
-    group, rows = np.r_[shares["class"], np.full(len(points), NOBODY)], np.r_[taken, left]
+    group, rows = np.r_[shares["class"], np.full(len(points), NO_CLASS)], np.r_[taken, left]
     order = np.lexsort((group, point))
     return point[order], group[order], rows[order]
 
 
-def order_contents(contents: Contents, key: bytes) -> Ints:
+def order_equal_rows(contents: EqualRows, key: bytes) -> Ints:
     """The content of each row of the shared points, by point, and there in an order that only the key knows."""
     identified = zip(contents.point.tolist(), contents.hashes, strict=True)
     drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in identified)
@@ -146,7 +146,7 @@ def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class CodedValues:
     """Values that are each held once, and which of them every number stands for."""
 
     values: Any
@@ -176,16 +176,16 @@ class Listed:
         return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
 
 
-def list_values(values: Any) -> Listed:
+def code_values(values: Any) -> CodedValues:
     """What an Arrow array holds at each place; the list is sorted, so it does not tell what came first."""
     coded = values.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
     place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
-    return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+    return CodedValues(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
 def assign_classes(
-    stream: Any, assigner: RowAssigner, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int
+    stream: Any, assigner: RowAssigner, outputs: Sequence[Output], lists: Mapping[int, CodedValues], most: int
 ) -> Any:
     """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
     that is no label.
@@ -195,7 +195,7 @@ def assign_classes(
     kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
     return pa.RecordBatchReader.from_batches(
-        schema, _label(even_out(_add_classes(stream, assigner), most), schema, lists)
+        schema, _label(rebatch_evenly(_add_classes(stream, assigner), most), schema, lists)
     )
 
 
@@ -204,7 +204,7 @@ def cell_type(kind: Any) -> Any:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, CodedValues]) -> Iterator[Any]:
     for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
         classes = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
@@ -219,14 +219,14 @@ def _add_classes(stream: Any, assigner: RowAssigner) -> Iterator[Any]:
     for batch in stream:
         classes = assigner.assign(batch.column("p").to_numpy().astype(np.int64))
         rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
-        published = classes != NOBODY
+        published = classes != NO_CLASS
         yield rows if published.all() else rows.filter(pa.array(published))
 
 
 # -- batches of one size ------------------------------------------------------------------------------------
 
 
-def even_out(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
+def rebatch_evenly(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
     """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
 
     The size follows from the first of the rows alone, and from how many there is memory for.

@@ -67,15 +67,15 @@ def generate_town(people: int = 20_000, seed: int = 7) -> pa.Table:
             "sex": rng.choice(["female", "male", "other"], people, p=[0.505, 0.485, 0.01]),
             "zip": [f"0{2100 + 10 * d + r}" for d, r in zip(district, rng.integers(0, 10, people), strict=True)],
             "moved_in": moved,
-            "schooling": pick(rng, SCHOOLING, people),
-            "job": pa.array(pick(rng, JOBS, people), mask=rng.random(people) < 0.03),
+            "schooling": draw_values(rng, SCHOOLING, people),
+            "job": pa.array(draw_values(rng, JOBS, people), mask=rng.random(people) < 0.03),
             "income": income.astype(int),
-            "diagnosis": pick(rng, DIAGNOSES, people),
+            "diagnosis": draw_values(rng, DIAGNOSES, people),
         }
     )
 
 
-def pick(rng: np.random.Generator, shares: dict[str, float], people: int) -> list[str]:
+def draw_values(rng: np.random.Generator, shares: dict[str, float], people: int) -> list[str]:
     """Values drawn with their shares."""
     chances = np.array(list(shares.values()))
     return [str(value) for value in rng.choice(list(shares), people, p=chances / chances.sum())]

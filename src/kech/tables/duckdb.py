@@ -35,7 +35,7 @@ from kech.tables.sql import Column, Dialect, hash_rows, quote
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of the memory that is allowed, while rows are written and while they are read
 MOST_ROWS = 1 << 30  # bytes of rows on their way, where no limit is given
-A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
+ROW_NUMBER_BYTES, MOST_ROW_NUMBERS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
 A_THREAD = 400_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
 SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a limit, and rows that DuckDB hands out at a time below and above it
@@ -72,10 +72,10 @@ class DuckDB:
         self._finalizer: weakref.finalize[..., DuckDB] = weakref.finalize(self, remove_folder, self.folder, handle)
         self.connection = self._connect(self._settings())
         self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, handle)
+        self._finalizer = weakref.finalize(self, close_and_remove, self.connection, self.folder, handle)
         self.rows("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
-            "kech_chance", draw_chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+            "kech_random", draw_random_numbers, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
         )
 
     def _settings(self) -> dict[str, Any]:
@@ -168,9 +168,9 @@ class DuckDB:
             field = next(field for field in fields if self._types_in(pa.schema([field])) is None)
             reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
             raise BadColumns(path, reason)
-        with blame_file(path):
-            self._number(pick(batches, schema), dict(zip(selected, types, strict=True)))
-        self._finish(nulls)
+        with refuse_as_unreadable(path):
+            self._store_numbered(select_columns(batches, schema), dict(zip(selected, types, strict=True)))
+        self._finish_loading(nulls)
 
     def _types_in(self, schema: Any) -> list[str] | None:
         """The types of columns that come through Arrow; None where DuckDB does not know one."""
@@ -183,31 +183,31 @@ class DuckDB:
         """Keep the rows of the source, narrow if they can pass through Arrow as they are."""
         picked = ", ".join(f"{quote(name)} AS c{i}" for i, name in names.items())
         query = f"SELECT {picked} FROM {self._source}"
-        with blame_file(path):
+        with refuse_as_unreadable(path):
             described = self.rows(f"DESCRIBE {query}", READING)
             types = {int(name[1:]): str(kind) for name, kind, *_ in described}
             if enums := [i for i, kind in types.items() if kind.startswith(ENUM)]:  # their type lists all their members
                 texts = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in enums)
                 query, types = f"SELECT * REPLACE ({texts}) FROM ({query})", types | dict.fromkeys(enums, "VARCHAR")
             if not self._store_narrow(query, types):
-                self._hold(types)
+                self._set_columns(types)
                 self.rows(f"CREATE OR REPLACE TABLE source AS {query}", READING)
-        self._finish(nulls)
+        self._finish_loading(nulls)
 
     def _store_narrow(self, query: str, types: dict[int, str]) -> bool:
         if "VARCHAR" not in types.values() or not all(map(SAME_IN_ARROW.match, types.values())):
             return False
         try:
-            self._number(self.stream(query, READING), types)
+            self._store_numbered(self.stream(query, READING), types)
         except DuckDBFailed:  # texts of a batch can be too long for Arrow
             return False
         return True
 
-    def _hold(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
+    def _set_columns(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
         """Say how columns are held from now on."""
         self.columns.update({i: Column(kind, kind_of(kind), i in numbered) for i, kind in types.items()})
 
-    def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
+    def _store_numbered(self, batches: Iterator[Any], types: dict[int, str]) -> None:
         """Keep rows, with numbers for the texts of columns that have few."""
         texts = [i for i, kind in types.items() if kind == "VARCHAR"]
         most = MOST_BYTES if self.word_bytes is None else min(MOST_BYTES, self.word_bytes // max(len(texts), 1))
@@ -227,7 +227,7 @@ class DuckDB:
             self.put("incoming", numbering.list_words(i), READING)
             self.create(f"words{i}", "SELECT * FROM incoming", READING)
         self.connection.unregister("incoming")
-        self._hold(types, list(kinds))
+        self._set_columns(types, list(kinds))
 
     def _widen(self, column: int, numbering: Numbering, kinds: dict[int, Any]) -> None:
         """Make room for more words; or spell out what is held, where a column has too many."""
@@ -244,7 +244,7 @@ class DuckDB:
             self.rows(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", READING)
             kinds[column] = wider
 
-    def _finish(self, nulls: Sequence[str]) -> None:
+    def _finish_loading(self, nulls: Sequence[str]) -> None:
         """Texts that mean NULL become NULL; only now: while it reads Parquet, DuckDB believes the file's statistics,
         which know no NaN.
         """
@@ -339,7 +339,7 @@ class DuckDB:
     def fits(self, types: Sequence[Any], rows: int) -> bool:
         """Whether rows of these types may be held beside all else: twice, and a number for each."""
         each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
-        return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self.row_bytes
+        return rows <= MOST_ROW_NUMBERS and rows * (2 * sum(each) + ROW_NUMBER_BYTES) <= self.row_bytes
 
     def check_batches(self, batches: Any, doing: str, query: str = "") -> Iterator[Any]:
         """The batches of a query; a failure on the way does not quote the rows."""
@@ -362,12 +362,12 @@ def kind_of(type: str) -> str:
     return next((kind for kind, pattern in types.items() if pattern.match(type)), "other")
 
 
-def draw_chances(rows: Any) -> Any:
+def draw_random_numbers(rows: Any) -> Any:
     """A number for each row that nobody can know."""
     return pa.array(draw_numbers(len(rows)))
 
 
-def shut(connection: duckdb.DuckDBPyConnection, folder: Path, handle: int) -> None:
+def close_and_remove(connection: duckdb.DuckDBPyConnection, folder: Path, handle: int) -> None:
     """Forget all rows and remove the private folder."""
     connection.close()
     remove_folder(folder, handle)
@@ -390,7 +390,7 @@ def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
         raise OutOfMemory("reading long lines", memory, int(LINES * LINE / SHARE) + 1)
 
 
-def pick(batches: Any, schema: Any) -> Iterator[Any]:
+def select_columns(batches: Any, schema: Any) -> Iterator[Any]:
     """The wanted columns, under the names of the schema."""
     selected = [int(name[1:]) for name in schema.names]
     for batch in batches:
@@ -448,7 +448,7 @@ def refusals(doing: str, memory: int | None = None, target: Address | None = Non
 
 
 @contextmanager
-def blame_file(path: object) -> Iterator[None]:
+def refuse_as_unreadable(path: object) -> Iterator[None]:
     """What fails while a file is read is the fault of the file."""
     try:
         yield
@@ -491,12 +491,12 @@ def is_full(failure: Exception) -> bool:
     return any(os.strerror(code) in str(failure) for code in FULL)
 
 
-def is_held(failure: Exception) -> bool:
+def is_open_elsewhere(failure: Exception) -> bool:
     """Whether somebody else has the file open."""
     return HELD.search(str(failure)) is not None
 
 
-def fault_of(failure: Exception) -> tuple[str, int | None]:
+def find_file_error(failure: Exception) -> tuple[str, int | None]:
     """The file that could not be opened or written, and why, as the system numbers it."""
     match = OF_A_FILE.search(str(failure))
     return (match[1], REASONS.get(match[2])) if match else ("", None)
@@ -504,9 +504,9 @@ def fault_of(failure: Exception) -> tuple[str, int | None]:
 
 def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
     """Why the file of a table cannot be written; None where the failure is none of this file."""
-    if is_held(failure):
+    if is_open_elsewhere(failure):
         return CannotWrite(target, name_holder(failure))
-    file, code = fault_of(failure)
+    file, code = find_file_error(failure)
     if code is None or not file.startswith(str(Path(target.place).resolve())):
         return None
     room = " Free some space on its disk, or write to another." if code in FULL else ""
@@ -515,9 +515,9 @@ def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
 
 def refuse_reading(failure: Exception, source: Address) -> UnreadableFile:
     """Why a file cannot be opened."""
-    _, code = fault_of(failure)
+    _, code = find_file_error(failure)
     reason = f"{os.strerror(code).lower()}." if code else f"it is no DuckDB file ({type(failure).__name__})."
-    return UnreadableFile(source, name_holder(failure) if is_held(failure) else reason)
+    return UnreadableFile(source, name_holder(failure) if is_open_elsewhere(failure) else reason)
 
 
 def name_holder(failure: Exception) -> str:

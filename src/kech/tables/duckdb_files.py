@@ -19,7 +19,7 @@ from kech.system.memory import BASE_BYTES
 from kech.tables.duckdb import (
     HANDED,
     file_of,
-    is_held,
+    is_open_elsewhere,
     is_stopped,
     literal_file,
     refusals,
@@ -56,7 +56,7 @@ def share_of(memory: int) -> int:
 
 
 @contextmanager
-def look_at(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
+def open_locked(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
     """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs.
 
     `to_write` the file must be free; what a crash left in its log is not worked in before there is something to write.
@@ -81,7 +81,7 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
         except (duckdb.Error, RuntimeError) as failure:
             if is_stopped(failure):
                 raise KeyboardInterrupt from None
-            if not is_held(failure) or monotonic() > end:
+            if not is_open_elsewhere(failure) or monotonic() > end:
                 raise
             sleep(PAUSE)
         else:
@@ -129,7 +129,7 @@ class DuckDBDatabase:
         """A connection that changes nothing; the table is there."""
         if not Path(self.address.place).is_file():
             raise NoSuchFile(self.address.place)
-        with look_at(self.address, self.memory) as connection:
+        with open_locked(self.address, self.memory) as connection:
             if self.comment(connection) is None:
                 raise NoSuchTable(self.address, "the file has no such table. Check the name behind #.")
             yield connection
@@ -155,7 +155,7 @@ class DuckDBDatabase:
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main. Omit the schema.")
             return
-        with look_at(self.address, self.memory, to_write=True) as connection:
+        with open_locked(self.address, self.memory, to_write=True) as connection:
             entry = self.comment(connection)
         if entry not in (None, ("TABLE", MARK)):
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from kech.errors import BadValue, InputError, TooManyPoints
 from kech.tables import sql
 from kech.tables.batches import (
-    Contents,
-    Listed,
+    CodedValues,
+    EqualRows,
     Output,
     RowAssigner,
     assign_classes,
-    list_values,
+    code_values,
+    divide_shares,
     shared_points,
-    split_shares,
 )
 from kech.tables.source import Address
 from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
@@ -106,7 +106,7 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class Division:
     """What is divided among classes, and how a query finds its number: a point, or equal rows of a shared one."""
 
     shares: Mapping[str, NDArray[np.int64]]
@@ -150,7 +150,7 @@ class HashedValues(NamedTuple):
     present: int  # rows of the column that have one
 
 
-class Alike(NamedTuple):
+class ValueGroup(NamedTuple):
     """Distinct values of a column of which the same is true."""
 
     missing: bool
@@ -178,6 +178,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns whose distinct values lie in the backend
+        self._present: dict[int, tuple[int, int]] = {}  # distinct values of columns, and rows that have one
         self._loaded: dict[int, Mapping1D] = {}  # of each column whose codes lie in the backend
         self._grouped: Sequence[Mapping1D] = ()  # whose points do
         self._weights = np.zeros(0, np.int64)  # rows of these points
@@ -209,11 +210,11 @@ class Engine:
     def fold_texts(self) -> None:
         """Texts of categories in one spelling, which follows from each text alone."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
-            records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
+            records = self.backend.rows(sql.first_distinct_texts(self.layout, column, MOST_FOLDED), "reading the table")
+            texts = {text: normalize_spelling(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
-                self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
+                self.backend.overwrite(column, *sql.replacement_of_texts(self.layout, column, changed))
 
     def rewrite(self, *, decimal: str | None, dates: str | None, fold: bool = False) -> None:
         """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
@@ -232,7 +233,7 @@ class Engine:
             self.fold_texts()
 
     def _rewrite(self, column: int, foreign: str, own: str, turn: Callable[[str], str]) -> None:
-        query = sql.fitting_cells(self.layout, column, f"({foreign})|({own})")
+        query = sql.count_matching_cells(self.layout, column, f"({foreign})|({own})")
         ((fitting, present),) = self.backend.rows(query, "reading the table")
         if fitting >= MOSTLY * present > 0:
             text = f"trim({self.layout.text(column, f'c{column}')})"
@@ -244,10 +245,10 @@ class Engine:
             unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts][:TOGETHER]
             for i in unknown:
                 self._count(i)
-            records = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
+            records = self.backend.rows(sql.grouped_values(self.layout, unknown), "describing columns")
             for i in unknown:
-                alike = [Alike(*facts) for at, *facts in records if at == i]
-                self._facts[i] = gather_facts(self.layout.columns[i].kind, alike)
+                alike = [ValueGroup(*facts) for at, *facts in records if at == i]
+                self._facts[i] = summarize_groups(self.layout.columns[i].kind, alike)
         return self._facts[column]
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
@@ -265,9 +266,11 @@ class Engine:
 
     def count_present(self, column: int) -> tuple[int, int]:
         """Distinct values of a column, and rows that have one; text without letters is none."""
-        self._count(column)
-        ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
-        return int(distinct), int(rows)
+        if column not in self._present:
+            self._count(column)
+            ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
+            self._present[column] = int(distinct), int(rows)
+        return self._present[column]
 
     def hash_values(self, column: int, depth: int) -> HashedValues:
         """Distinct values whose hash begins with `depth` zero bits; no key and no secret is in the query."""
@@ -356,7 +359,7 @@ class Engine:
         gone = np.flatnonzero(stays < split.weights)
         self.backend.put("gone", pa.table({"p": gone, "kept": stays[gone]}), LEAVING)
         rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.p = {split.number}"
-        return self._leave_out(sql.rows_beyond(rows))
+        return self._leave_out(sql.surplus_rows(rows))
 
     def choose(self, numbers: NDArray[np.int64]) -> "Engine":
         """The rows with these numbers, as an engine of their own: it holds a copy, and works as long as they need."""
@@ -369,7 +372,7 @@ class Engine:
         """All other rows than those of a query, as an engine of their own."""
         rest = self._branch()
         rest._make("left_out", rows, LEAVING)
-        self.backend.define(rest._claim("kept", "VIEW"), sql.other_rows(self.layout, rest.layout), LEAVING)
+        self.backend.define(rest._claim("kept", "VIEW"), sql.rows_not_left_out(self.layout, rest.layout), LEAVING)
         return rest
 
     def _branch(self) -> "Engine":
@@ -394,7 +397,13 @@ class Engine:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
-        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
+        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self._has_nulls(i)})
+
+    def _has_nulls(self, column: int) -> bool:
+        if column in self._facts:
+            return self._facts[column].nulls > 0
+        self._count(column)
+        return bool(self.backend.rows(sql.missing_value(self.layout, column), "coding rows"))
 
     def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
@@ -429,7 +438,7 @@ class Engine:
         publish = self._publish_on_workers if self.backend.on_workers else self._publish_here
         return publish(coded, split, outputs, for_csv)
 
-    def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
+    def _publish_here(self, coded: CodedRows, split: Division, outputs: Sequence[Output], for_csv: bool) -> Any:
         """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
 
         So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
@@ -451,7 +460,7 @@ class Engine:
         assigner = RowAssigner(split.shares, split.weights)
         return assign_classes(rename_columns(stream, ["p", *cells]), assigner, outputs, lists, self.backend.piece)
 
-    def _publish_on_workers(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
+    def _publish_on_workers(self, coded: CodedRows, split: Division, outputs: Sequence[Output], for_csv: bool) -> Any:
         """Each row gets the labels of its class on the workers, which may write them, too.
 
         Equal rows that several classes share, or of which some are suppressed, are divided in one secret
@@ -466,7 +475,7 @@ class Engine:
         query = sql.labelled_rows(self.layout, f"{rows} {split.joins}", split.number, names, for_csv)
         return self.backend.shuffle(query, "taken.r", int(self._weights.sum()))
 
-    def _put_shares(self, split: Split, outputs: Sequence[Output]) -> None:
+    def _put_shares(self, split: Division, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
         classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["p"])
         divided = np.isin(taken, shared_points(split.shares, split.weights))
@@ -480,27 +489,27 @@ class Engine:
 
     def _split(
         self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], columns: Sequence[int], key: bytes | None
-    ) -> Split:
+    ) -> Division:
         """Shares of equal rows in place of those of shared points, divided under the key by what rows hold.
 
         So equal tables are divided alike in any order, format and backend; without a key points stay whole.
         """
         points = shared_points(shares, self._weights)
         if key is None or not columns or not len(points):
-            return Split(shares, self._weights)
+            return Division(shares, self._weights)
         self.backend.put("shared", pa.table({"p": points}), ASSIGNING)
         self._make("parts", "SELECT p FROM shared", ASSIGNING)
         self._make("contents", sql.contents(coded, columns), ASSIGNING)
-        table = self.backend.read(sql.content_hashes(self.layout, columns), ASSIGNING)
+        table = self.backend.read(sql.equal_row_hashes(self.layout, columns), ASSIGNING)
         hashes, letters = (table[name].to_pylist() for name in ("hash", "letters"))
-        contents = Contents(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
+        contents = EqualRows(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
         number = f"coalesce(contents.g + {len(self._weights)}, points.p)"
-        cells, joins = sql.content_cells(self.layout, columns), sql.content_joins(self.layout, columns)
-        return Split(*split_shares(shares, self._weights, contents, key), cells, joins, number)
+        cells, joins = sql.equal_row_cells(self.layout, columns), sql.equal_row_joins(self.layout, columns)
+        return Division(*divide_shares(shares, self._weights, contents, key), cells, joins, number)
 
-    def _list_labels(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+    def _list_labels(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, CodedValues]:
         """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
-        lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
+        lists = {i: code_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
         if for_csv and lists:
             texts = pa.chunked_array([labels_of_output.values for labels_of_output in lists.values()])
             self.backend.put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
@@ -513,14 +522,14 @@ class Engine:
                 start += len(labels_of_output.values)
         return {i: replace(labels_of_output, labels=True) for i, labels_of_output in lists.items()}
 
-    def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+    def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, CodedValues]:
         """For outputs whose texts lie in the backend once, the texts as they are published."""
         lists = {}
         for i, output in enumerate(outputs):
             if output.source is not None and self.layout.columns[output.source].in_words:
                 words = f"{sql.held_words(self.layout, output.source)} AS kept ORDER BY k{output.source}"
                 query = f"SELECT {self._publish_cell(output, for_csv)} AS x FROM {words}"
-                lists[i] = list_values(self.backend.read(query, "publishing")["x"].combine_chunks())
+                lists[i] = code_values(self.backend.read(query, "publishing")["x"].combine_chunks())
         return lists
 
     def _publish_cell(self, output: Output, for_csv: bool) -> str:
@@ -545,12 +554,12 @@ class Engine:
         return cell
 
 
-def write_plainly(text: str) -> str:
+def normalize_spelling(text: str) -> str:
     """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
 
     It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
 
-    >>> write_plainly(" Never  Married ")
+    >>> normalize_spelling(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())
@@ -570,10 +579,10 @@ def rename_columns(stream: Any, names: Sequence[str]) -> Any:
 # -- facts of a column, and how it is read --------------------------------------------------------------
 
 
-def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
+def summarize_groups(kind: str, groups: Sequence[ValueGroup]) -> ColumnFacts:
     """Facts about a column from all its values."""
 
-    def first(of: Iterable[Alike]) -> int | None:
+    def first(of: Iterable[ValueGroup]) -> int | None:
         return min((one.first for one in of), default=None)
 
     present = [one for one in groups if not one.missing]

@@ -13,17 +13,17 @@ from kech.errors import BadColumns, InputError
 from kech.tables.source import Source, check_columns
 
 
-def hold_frame(frame: Any) -> Any:
+def wrap_frame(frame: Any) -> Any:
     """A dataframe of any library, or anything that hands out Arrow data, behind one interface."""
     try:
         return nw.from_native(frame)
     except nw.exceptions.DuplicateError:
         raise BadColumns("dataframe", "the names are not distinct. Rename them: df.columns = [...].") from None
     except TypeError:
-        return hold_arrow(frame)
+        return wrap_arrow(frame)
 
 
-def hold_arrow(stream: Any) -> Any:
+def wrap_arrow(stream: Any) -> Any:
     """What no library of dataframes knows, but hands out Arrow data."""
     try:
         return nw.from_arrow(stream, backend="pyarrow")
@@ -61,7 +61,7 @@ def frame_batches(frame: Any) -> Any:
 
 def collect(frame: Any) -> Any:
     """A dataframe with its rows, behind one interface; a lazy one is computed."""
-    wrapped = hold_frame(frame)
+    wrapped = wrap_frame(frame)
     try:
         return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
     except Exception as failure:  # what it says may quote cells

@@ -191,7 +191,7 @@ class Postgres:
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches."""
         schema = pa.schema([batches.schema.field(i) for i in selected])
-        self._load_batches(pa.RecordBatchReader.from_batches(schema, pick(batches, selected)), path)
+        self._load_batches(pa.RecordBatchReader.from_batches(schema, select_columns(batches, selected)), path)
         self._keep(schema.names, selected, nulls)
         self.drop("incoming", "TABLE")
 
@@ -313,7 +313,7 @@ def keep_as(column: Any, category: str) -> Column:
     return KEPT.get(column.type_code, Column("text", "text" if category in "SE" and category else "other"))
 
 
-def pick(batches: Any, selected: Sequence[int]) -> Any:
+def select_columns(batches: Any, selected: Sequence[int]) -> Any:
     """The wanted columns of a stream."""
     for batch in batches:
         yield batch.select(selected)

@@ -115,14 +115,14 @@ def find_repeats(table: Table) -> tuple[Repeat, ...]:
     if table.request.columns.rows_are_people or not table.rows:
         return ()
     if table.person:
-        return tuple(find_shared(table))
-    repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in look_at(table, column)]
+        return tuple(find_shared_identifiers(table))
+    repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in find_repeat(table, column)]
     kinds = ("declared", "named", "stable", "bare", "numbers")
     ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
-    return tuple(ranked) or tuple(find_together(table))
+    return tuple(ranked) or tuple(find_repeated_traits(table))
 
 
-def find_shared(table: Table) -> Iterator[Repeat]:
+def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
     """Identifiers with clearly fewer values than there are people, some of which several people have."""
     person = [table.index(name) for name in table.person]
     for column in (name for name in table.counted if name in table.identifiers and not is_personal_name(name)):
@@ -134,7 +134,7 @@ def find_shared(table: Table) -> Iterator[Repeat]:
             yield Repeat((column,), "shared", values, rows, most)
 
 
-def look_at(table: Table, column: str) -> Iterator[Repeat]:
+def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
     """One column, if it repeats and seems to name people; a series refuses a row key that repeats."""
     declared, has_person_name = column in table.identifiers, names_people(column)
     if table.row_key == (column,) and not declared:
@@ -149,15 +149,15 @@ def look_at(table: Table, column: str) -> Iterator[Repeat]:
     kind = (
         "declared"
         if declared
-        else name_kind(column, values, rows)
+        else classify_by_name(column, values, rows)
         if has_person_name
-        else find_kind(table, column, values, rows)
+        else classify_by_values(table, column, values, rows)
     )
     if kind:
         yield Repeat((column,), kind, values, rows, most)
 
 
-def name_kind(column: str, values: int, rows: int) -> str:
+def classify_by_name(column: str, values: int, rows: int) -> str:
     """Numbers of people that repeat, unless they are a few levels; of a word for people, ten values or more."""
     enough = values >= FEW_LEVELS or (numbers_people(column) and values > 1 and values >= LEAST_SHARE * rows)
     return ("bare" if is_bare(column) else "named") if enough else ""
@@ -174,7 +174,7 @@ def may_be_numbers(table: Table, column: str) -> bool:
     return many and facts.dates < present and (not is_quantity or numbers_something(column))
 
 
-def find_kind(table: Table, column: str, values: int, rows: int) -> str:
+def classify_by_values(table: Table, column: str, values: int, rows: int) -> str:
     """Whether the values of a column decide what stays with people, or its name says that it holds numbers."""
     traits = find_traits(table)
     stays = [*traits["birth"], *traits["sex"], *traits["place"]]
@@ -185,7 +185,7 @@ def find_kind(table: Table, column: str, values: int, rows: int) -> str:
     return "numbers" if numbers_something(column) else ""
 
 
-def find_together(table: Table) -> Iterator[Repeat]:
+def find_repeated_traits(table: Table) -> Iterator[Repeat]:
     """Date of birth with sex or place, where they repeat together far more often than those of different people.
 
     Two people at random agree on a column with the chance s = sum of p(value)^2.  Of n different people, about

@@ -95,7 +95,7 @@ def server_address(scheme: str, typed: str) -> Address:
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    printable = f"{scheme}://{without_password(place)}?table={tables[0]}"
+    printable = f"{scheme}://{hide_password(place)}?table={tables[0]}"
     return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, printable)
 
 
@@ -105,7 +105,7 @@ def cluster_address(typed: str) -> Address:
     if not host or not path.strip("/"):
         raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
     address = path_address(slash + path)
-    return replace(address, shown=f"spark://{without_password(host)}{address.shown}", master=f"spark://{host}")
+    return replace(address, shown=f"spark://{hide_password(host)}{address.shown}", master=f"spark://{host}")
 
 
 def path_address(typed: str) -> Address:
@@ -118,11 +118,11 @@ def path_address(typed: str) -> Address:
         _, _, path = path.rpartition("@")
         printable = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
     else:
-        printable = f"{scheme}{colon}{without_password(host)}{slash}{path}"
+        printable = f"{scheme}{colon}{hide_password(host)}{slash}{path}"
     return Address("spark", typed, (path.strip("/").rpartition("/")[2],), printable)
 
 
-def without_password(host: str) -> str:
+def hide_password(host: str) -> str:
     """A host, and the user in front of it."""
     login, at, server = host.rpartition("@")
     return f"{login.partition(':')[0]}{at}{server}"

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
-from kech.tables.batches import SIZES, even_out
+from kech.tables.batches import SIZES, rebatch_evenly
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
@@ -355,7 +355,7 @@ class SparkRows:
 
     def __iter__(self) -> Iterator[Any]:
         """A partition after the other, so that the driver never holds all rows."""
-        return even_out(self._parts())
+        return rebatch_evenly(self._parts())
 
     def _parts(self) -> Iterator[Any]:
         with refusals("publishing"):

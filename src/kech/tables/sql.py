@@ -79,8 +79,9 @@ class Dialect:
         return f"TRY_CAST({text} AS DOUBLE)"
 
     def digests(self, text: str) -> tuple[str, str]:
-        """The two halves of the MD5 of a text, as whole numbers."""
-        return f"md5_number_lower({text})", f"md5_number_upper({text})"
+        """The two halves of the MD5 of a text, as whole numbers; md5_number_lower takes four times as long."""
+        whole = f"md5_number({text})"
+        return f"CAST({whole} >> 64 AS UBIGINT)", f"CAST({whole} & {2**64 - 1}::UHUGEINT AS UBIGINT)"
 
     def moment(self, text: str) -> str:
         """A text as a date with its time; NULL where there is no such day."""
@@ -117,7 +118,7 @@ class Dialect:
 
     def secret(self, row: str) -> str:
         """A number or text for each row that nobody can know; in DuckDB by a function of the backend."""
-        return f"kech_chance({row})"
+        return f"kech_random({row})"
 
     def without(self, cell: str, type: str, nulls: Sequence[str]) -> str:
         """A cell, with the texts that mean NULL turned into NULL."""
@@ -205,7 +206,7 @@ def distinct_values(layout: Layout, column: int) -> str:
         FROM (SELECT r, c{column}{zero} AS value FROM {kept}) AS cells GROUP BY value"""
 
 
-def alike_values(layout: Layout, columns: Sequence[int]) -> str:
+def grouped_values(layout: Layout, columns: Sequence[int]) -> str:
     """What is true of the distinct values of columns; each pattern is tried once."""
     sql = layout.dialect
     number, date = (f"CASE WHEN {sql.matches('written', pattern)} THEN written END" for pattern in (NUMBER, DATE))
@@ -282,11 +283,14 @@ def hashed_values(layout: Layout, column: int, depth: int) -> str:
     """
     stored, sql = layout.columns[column], layout.dialect
     rounded = sql.rounded_text("value", stored.type, stored.kind)
-    low, _ = sql.digests("cell")
-    below = f"WHERE h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
+    (low, _), (nothing, _) = (
+        sql.digests("cell"),
+        sql.digests("''"),
+    )  # a test of cells would be made before they are read
+    below = f"AND h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
     return f"""SELECT x, {sql.text("h", "")} AS h, n FROM (SELECT x, {low} AS h, n
         FROM (SELECT {sql.text("value", stored.type)} AS x, {rounded} AS cell, n FROM {layout.name(f"v{column}")}
-        WHERE value IS NOT NULL) AS rounded WHERE cell <> '') AS hashed {below}"""
+        WHERE value IS NOT NULL) AS rounded) AS hashed WHERE h <> {nothing} {below}"""
 
 
 def present_values(layout: Layout, column: int) -> str:
@@ -294,6 +298,11 @@ def present_values(layout: Layout, column: int) -> str:
     stored = layout.columns[column]
     present = f"trim({layout.text(column, 'value')}) <> ''" if stored.kind == "text" else "value IS NOT NULL"
     return f"SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM {layout.name(f'v{column}')} WHERE {present}"
+
+
+def missing_value(layout: Layout, column: int) -> str:
+    """One record where a row of a column has no value, else none."""
+    return f"SELECT 1 FROM {layout.name(f'v{column}')} WHERE value IS NULL LIMIT 1"
 
 
 def text_lengths(layout: Layout, column: int) -> str:
@@ -347,19 +356,19 @@ def chosen_rows(layout: Layout) -> str:
     return f"SELECT kept.* FROM {layout.name('kept')} AS kept JOIN chosen ON chosen.r = kept.r"
 
 
-def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
+def count_matching_cells(layout: Layout, column: int, pattern: str) -> str:
     """How many cells of a column fit a pattern, and how many there are."""
     fits = layout.dialect.matches(f"trim({layout.text(column, f'c{column}')})", pattern)
     return f"SELECT count(*) FILTER (WHERE {fits}), count(c{column}) FROM {layout.rows([column])} AS kept"
 
 
-def few_texts(layout: Layout, column: int, most: int) -> str:
+def first_distinct_texts(layout: Layout, column: int, most: int) -> str:
     """The distinct cells of a column of text, and one more than the most that are wanted."""
     present = f"{layout.rows([column])} AS kept WHERE c{column} IS NOT NULL"
     return f"SELECT DISTINCT c{column} AS x FROM {present} LIMIT {most + 1}"
 
 
-def replaced_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:
+def replacement_of_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:
     """What cells of a column become, and which ones do."""
     literal = layout.dialect.literal
     cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in spellings.items())
@@ -469,13 +478,13 @@ class CodedRows:
         return f"{code} * {stride}" if stride > 1 else code, f"LEFT {join}" if missing else join
 
 
-def other_rows(layout: Layout, rest: Layout) -> str:
+def rows_not_left_out(layout: Layout, rest: Layout) -> str:
     """The rows that are not in the table `left_out` of the rest."""
     return f"""SELECT kept.* FROM {layout.name("kept")} AS kept WHERE NOT EXISTS
         (SELECT 1 FROM {rest.name("left_out")} AS left_out WHERE left_out.r = kept.r)"""
 
 
-def rows_beyond(rows: str) -> str:
+def surplus_rows(rows: str) -> str:
     """Of equal rows, those beyond the number that a table `gone` lets stay."""
     return f"""SELECT r FROM (SELECT coded.r, gone.kept,
         row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS place FROM {rows}) AS beyond WHERE place > kept"""
@@ -491,16 +500,16 @@ def contents(coded: CodedRows, columns: Sequence[int]) -> str:
     names = ", ".join(f"e{i}" for i in columns)
     return f"""SELECT row_number() OVER (ORDER BY p, {names}) - 1 AS g, grouped.* FROM (
         SELECT p, {names}, count(*) AS n FROM (SELECT points.p, {cells}
-        FROM {coded.with_points(content_cells(layout, columns))}
+        FROM {coded.with_points(equal_row_cells(layout, columns))}
         JOIN {layout.name("parts")} AS parts ON parts.p = points.p) AS held GROUP BY p, {names}) AS grouped"""
 
 
-def content_cells(layout: Layout, columns: Sequence[int]) -> str:
+def equal_row_cells(layout: Layout, columns: Sequence[int]) -> str:
     """Cells of `kept` that tell contents apart, beside others."""
     return "".join(f", kept.{layout.key(i)} AS x{i}" for i in columns)
 
 
-def content_joins(layout: Layout, columns: Sequence[int]) -> str:
+def equal_row_joins(layout: Layout, columns: Sequence[int]) -> str:
     """The joins that find the content of a row, if it is of a shared point."""
     same = " AND ".join(f"contents.e{i} = {content(layout, i)}" for i in columns)
     return f"""LEFT JOIN {layout.name("parts")} AS parts ON parts.p = points.p
@@ -514,16 +523,16 @@ def content(layout: Layout, column: int) -> str:
     return f"CASE WHEN parts.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
 
 
-def content_hashes(layout: Layout, columns: Sequence[int]) -> str:
+def equal_row_hashes(layout: Layout, columns: Sequence[int]) -> str:
     """Hashes of the contents: of what cells read as, the same for all types, and of their letters."""
-    spelled = {i: spell_content(layout, i) for i in columns}
+    spelled = {i: equal_row_text(layout, i) for i in columns}
     read = ", ".join(layout.dialect.comparable_text(spelled[i][0], "string", layout.columns[i].kind) for i in columns)
     exact = ", ".join(f"coalesce('v' || {text}, 'n')" for text, _ in spelled.values())
     return f"""SELECT p, n, md5(concat_ws(chr(31), {read})) AS hash, md5(concat_ws(chr(31), {exact})) AS letters
         FROM {layout.name("contents")} AS contents {" ".join(join for _, join in spelled.values())} ORDER BY g"""
 
 
-def spell_content(layout: Layout, column: int) -> tuple[str, str]:
+def equal_row_text(layout: Layout, column: int) -> tuple[str, str]:
     """The text of a cell in the contents, and the join that finds it."""
     if not layout.columns[column].in_words:
         return f"CASE WHEN contents.e{column} <> 'n' THEN substr(contents.e{column}, 2) END", ""

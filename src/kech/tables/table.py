@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import NO_CHOICE, ROLES, Reading
+from kech.request.parts import DEFAULT_AXIS, ROLES, Reading
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -35,7 +35,7 @@ from kech.tables.csv_dialect import find_fault
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check_kind, guess_kind, plain_kind
 from kech.tables.formats import find_parts, measure_parquet
-from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
+from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
 from kech.tables.person_names import names_people
 from kech.tables.source import Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import Mapping1D
@@ -161,7 +161,7 @@ class Table:
 
     def choice(self, column: str) -> AxisChoice:
         """How the user wants a column to be generalized."""
-        return self.request.axes.get(column, NO_CHOICE)
+        return self.request.axes.get(column, DEFAULT_AXIS)
 
     def resolve_request(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
@@ -251,7 +251,7 @@ class Table:
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
         again = not can_read(self.engine.backend, self.source)
-        return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
+        return self.engine.fingerprint(self.columns, stream_source(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
         """The fingerprint of a DuckDB file, by a backend of its own: that of the engine no longer reaches the file."""
@@ -315,7 +315,7 @@ def read_table(
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     """
     check_is_request(request)
-    chosen_request = without_dialect(request or Request(), source).override(**fields)
+    chosen_request = drop_dialect(request or Request(), source).override(**fields)
     reading, limits, frame = chosen_request.reading, chosen_request.limits, None
     workers, address = limits.threads or os.cpu_count() or 1, find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
@@ -323,9 +323,9 @@ def read_table(
     backend = start(threads=workers) if address and chosen == "spark" else None  # to look at the source, Spark starts
     try:
         if isinstance(source, str | PathLike | Address):
-            opened = open_as_said(source, reading)
+            opened = open_with_reading(source, reading)
         else:
-            opened = open_frame(frame := hold_frame(source))
+            opened = open_frame(frame := wrap_frame(source))
         check_columns(opened.columns, chosen_request)
         check_key(chosen_request.labels.key_file)
         backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, frame) else workers))
@@ -343,13 +343,13 @@ def read_table(
         raise
 
 
-def open_as_said(source: Any, reading: Reading) -> Source:
+def open_with_reading(source: Any, reading: Reading) -> Source:
     """Look at a file or table as a request says that it is written."""
     dialect = {"delimiter": reading.delimiter, "encoding": reading.encoding}
     return open_source(source, **dialect, rename_duplicates=reading.rename_duplicates)
 
 
-def without_dialect(request: Request, source: Any) -> Request:
+def drop_dialect(request: Request, source: Any) -> Request:
     """A request without delimiter and encoding where the source is no text, so that one plan serves both."""
     is_file = isinstance(source, str | PathLike) and not find_address(source)
     if is_file and Path(source).suffix.lower() in TEXT_FILES:
@@ -400,7 +400,7 @@ def open_backend(
 def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[str], frame: Any) -> None:
     """Put the rows into the backend."""
     if not can_read(backend, source):
-        backend.load_arrow(read_again(source, frame), selected, nulls, source.path)
+        backend.load_arrow(stream_source(source, frame), selected, nulls, source.path)
     elif source.csv:
         try:
             backend.load_csv(source.path, source.csv, selected, nulls)
@@ -417,7 +417,7 @@ def can_read(backend: Backend, source: Source) -> bool:
     return source.format in backend.reads and (source.csv is None or source.csv.plain)
 
 
-def read_again(source: Source, frame: Any) -> Any:
+def stream_source(source: Source, frame: Any) -> Any:
     """The rows of a dataframe, or of a file that the engine does not read itself."""
     return read_batches(source) if frame is None else frame_batches(frame)
 

@@ -32,7 +32,7 @@ from kech.release.series.update import Arrivals, Update, certify, count_version,
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
 from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import find_address
 from kech.tables.table import Table, check_is_table
@@ -140,7 +140,7 @@ class Series:
         warn_of_repeats(table)
         if find_address(path):
             raise BadOption("--output", "a series is published as .csv or .parquet files. Name a file.")
-        with clear_refusals(Path(path)):
+        with refuse_disk_errors(Path(path)):
             target = check_target(Path(path), table)
             beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
@@ -219,7 +219,7 @@ def publish_next(
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
     with (
-        clear_refusals(places.target),
+        refuse_disk_errors(places.target),
         private_folder() as aside,
         draft_file(places.target) as draft,
         draft_file(places.beside) as certificate_draft,
@@ -402,7 +402,7 @@ def finish(book: Book) -> Book:
 def remove_published(store: Store, version: Version) -> None:
     """Remove the file of a version and its certificate, where they are as they were published."""
     file, beside = store.find_release(version), Path(version.beside)
-    with clear_refusals(file or beside):
+    with refuse_disk_errors(file or beside):
         if beside.is_file() and beside.read_bytes() == store.certificate(version):
             beside.unlink()
         if file:
@@ -434,7 +434,7 @@ def restore_certificate(store: Store, version: Version) -> None:
     beside = Path(version.beside)
     content = store.certificate(version)
     if not beside.exists() or beside.read_bytes() != content:
-        with clear_refusals(beside), draft_file(beside) as draft:
+        with refuse_disk_errors(beside), draft_file(beside) as draft:
             draft.write_bytes(content)
             put_in_place({draft: beside})
 
