@@ -153,7 +153,23 @@ MOSTLY = 0.9
 FEW_ROWS = 10  # with fewer rows no outlier is reported
 MANY_CODES = 10  # codes of one length; categories are usually fewer
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
-MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
+MISSING = (
+    "n/a",
+    "na",
+    "n.a.",
+    "#n/a",
+    "nan",
+    "null",
+    "nil",
+    "?",
+    "-",
+    "--",
+    ".",
+    "missing",
+    "unknown",
+    "k.a.",
+    "k. a.",
+)
 MISSED = "It has texts that often mean a missing value. Declare them: {}."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
@@ -206,6 +222,13 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
     )
     means = "l, t and alpha count each once" if role == "sensitive" else "here these are different values"
     return Hint(f"{what} (case, width, spaces): {means}. --fold-variants writes each in one way.")
+
+
+def hint_at_own_values() -> Hint:
+    """A sensitive column that is published as it is, and points at its rows."""
+    return Hint(
+        "Nearly every row has a value of its own. If others can know it, make it a quasi-identifier, or leave it out."
+    )
 
 
 def join_hints(*hints: Hint | None) -> Hint | None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from kech.errors import BadOption
-from kech.release.sentences import percent
 from kech.request import check_k
+from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
     ENOUGH,
     ENOUGH_LOOSE,
@@ -166,20 +166,9 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, p
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    return Panel(x, y, place, shapes, say_start(k, start, tree.points.rows), note, has_bottom=False, has_side=False)
-
-
-def say_start(k: int, start: Any, rows: int) -> str:
-    """From where on k holds, for how many rows, in how many classes."""
-    if start.at_least == np.inf:
-        return f"k = {k} holds nowhere"
-    share = "" if not start.suppressed else f" for {percent(1 - start.suppressed / rows)} of the rows"
-    classes = f", {start.classes:,} class{'es' * (start.classes > 1)}" if start.classes else ""
-    if start.is_exact:
-        return f"k = {k} holds from eps {start.at_least:.4g}{share}{classes}"
-    if start.at_most == np.inf:
-        return f"k = {k} holds from eps {start.at_least:.4g} at the earliest"
-    return f"k = {k} holds from an eps between {start.at_least:.4g} and {start.at_most:.4g}{share}{classes}"
+    kept = 1 - start.suppressed / tree.points.rows
+    title = describe_start(k, (start.at_least, start.at_most), start.classes, kept)
+    return Panel(x, y, place, shapes, title, note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:
