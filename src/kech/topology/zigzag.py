@@ -176,10 +176,10 @@ class ZigzagBarcode:
         classes, at = chosen[chosen < len(self.birth)], holes[chosen[chosen >= len(self.birth)] - len(self.birth)]
         weights, ends = self.weights, zip(self.begin[classes].tolist(), self.begin[classes + 1].tolist(), strict=True)
         columns = half_steps(self.birth[classes]), half_steps(self.death[classes]), weights[classes].tolist(), ends
-        bars = [ZigzagBar(0, b, d, w, *self._contents_of_bar(i, j)) for b, d, w, (i, j) in zip(*columns, strict=True)]
+        bars = [ZigzagBar(0, b, d, w, *self._list_rows(i, j)) for b, d, w, (i, j) in zip(*columns, strict=True)]
         return bars + [ZigzagBar(1, place, place, None, ()) for place in half_steps(at)]
 
-    def _contents_of_bar(self, begin: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    def _list_rows(self, begin: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """The rows and people that a bar carries."""
         rows = tuple(self.rows[begin:end].tolist())
         return rows, None if self.people is None else tuple(self.people[begin:end].tolist())
