@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
             message = hide_passwords(suggest_close(str(misuse)), words)
-            sys.exit(screen.refuse(UsageError(f"{message} See kech --help."), as_json))
+            sys.exit(screen.refuse(UsageError(f"{message} Run kech --help."), as_json))
         except NoQuasiIdentifier as refusal:
             typed = shlex.join(["kech", *map(hide_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def suggest_close(message: str) -> str:
-    """A message without the suggestion of a word that is hardly like the one that was typed."""
+    """The message, without its suggestion where that is not similar to the typed word."""
     suggestion = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
     if suggestion and SequenceMatcher(None, suggestion[1], suggestion[3]).ratio() < CLOSE:
         return message.replace(suggestion[2], "", 1)
@@ -64,7 +64,7 @@ def suggest_close(message: str) -> str:
 
 
 def hide_passwords(message: str, words: Sequence[str]) -> str:
-    """A message that quotes words of the command, which may be addresses."""
+    """The message, without the passwords of addresses that it quotes from the command."""
     for word in words:
         message = message.replace(word, hide_password(word)) if "://" in word else message
     return message

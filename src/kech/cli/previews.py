@@ -23,7 +23,7 @@ def preview(
     radius: float | None = None,
     plot: Path | None = None,
 ) -> None:
-    """Say in plain words what a release would do, with rows before and after. It writes no release. PRIVATE.
+    """Explain what a release would do, with rows before and after. It writes no release. PRIVATE.
 
     Example: kech preview people.csv --qi age zip sex --sensitive diagnosis --k 5
 

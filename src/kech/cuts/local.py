@@ -28,7 +28,7 @@ from kech.cuts.starts import (
 from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
 from kech.request import Cut
-from kech.system.console import accept_interrupts, report, within
+from kech.system.console import accept_interrupts, report, scale_progress
 
 # Which k are cut, searched and compared (measured: docs/claims/monotone.md).
 FEW_KS = 8  # so many k are all searched, even with little effort
@@ -89,7 +89,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
         choose_starts(points, {k: partitions[k] for k in each}, run) for each in (studied, *([k] for k in further))
     ]
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
-        with within(done, len(studied) + len(further)):
+        with scale_progress(done, len(studied) + len(further)):
             partitions[k] = search(start, k, effort, run)
     for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
         if k not in studied and not run.stopped:

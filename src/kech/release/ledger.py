@@ -93,7 +93,7 @@ class Ledger:
     @contextmanager
     def lock(self) -> Iterator[Book]:
         """The book, while no other process reads or writes it."""
-        with hold_lock(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
+        with hold_lock(self.folder / "ledger.lock", "Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
 
     def read(self) -> Book:
@@ -232,7 +232,7 @@ def finish_entry(entry: Entry) -> Entry:
 
 def open_ledger() -> Ledger:
     """The ledger of this user: in $KECH_HOME, or in kech below $XDG_STATE_HOME, or below ~/.local/state."""
-    return Ledger(state_folder(" Name a folder for the ledger in KECH_HOME."))
+    return Ledger(state_folder("Name a folder for the ledger in KECH_HOME."))
 
 
 def pick_ledger(ledger: Ledger | bool) -> Ledger | None:

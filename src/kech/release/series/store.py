@@ -149,7 +149,7 @@ class Store:
         """Nobody else changes the folder meanwhile; where no series begins, the folder is left as it was."""
         self.check_own()
         missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
-        with hold_lock(self.folder / LOCK, " Name another folder: --series FOLDER."):
+        with hold_lock(self.folder / LOCK, "Name another folder: --series FOLDER."):
             remove_leftovers(self.folder, DRAFTS)
             try:
                 yield

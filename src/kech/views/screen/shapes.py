@@ -6,6 +6,7 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
+from kech.release.sentences import percent
 from kech.views.screen.terminal import grid, out
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
@@ -104,7 +105,7 @@ def describe_start(start: dict[str, Any], result: dict[str, Any]) -> str:
     if start["at_most"] is None:
         return f"{goal} from eps {low} at the earliest{reason}"
     ends = f"an eps between {low} and {format_eps(start['at_most'])}" if is_open(start) else f"eps {low}"
-    share = f" for {100 * (1 - start['suppressed'] / result['rows']):.1f} % of the rows" if start["suppressed"] else ""
+    share = f" for {percent(1 - start['suppressed'] / result['rows'])} of the rows" if start["suppressed"] else ""
     return f"{goal} from {ends}{share}, {start['classes']:,} class{'es' * (start['classes'] > 1)} there{reason}"
 
 
@@ -138,9 +139,9 @@ def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> s
 
 def describe_regime(regime: dict[str, Any], rows: int) -> str:
     """Where a regime begins, and for how many rows and classes."""
-    share, classes = 100 * (1 - regime["suppressed"] / rows), regime["classes"]
+    share, classes = percent(1 - regime["suppressed"] / rows), regime["classes"]
     counted = f"{classes:,} class{'es' * (classes > 1)}"
-    return f"from eps {format_eps(regime['start'])} for {share:.1f} % of the rows, {counted}"
+    return f"from eps {format_eps(regime['start'])} for {share} of the rows, {counted}"
 
 
 def say_proven(regimes: list[dict[str, Any]] | None) -> str:
