@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.tables.demo import write_demo_key
-from measure import REPEATS, SHORT, measure
+from measure import REPEATS, SHORT, describe_commit, measure
 from page import draw_page, draw_tables
 from score import score_release
 from tables import SEED, BenchTable, make_tables
@@ -88,7 +88,7 @@ def commands(table: BenchTable, python: str, folder: Path) -> dict[str, list[str
     return {
         "kech": [*release, target("kech")],
         "kech like peers": [*release, target("kech like peers"), *table.like_peers],
-        "mondrian": [python, str(HERE / "mondrian.py"), job(table.plain, "mondrian")],
+        "mondrian": [python, str(HERE / "public" / "peers.py"), "mondrian", job(table.plain, "mondrian")],
         "anonypy": [python, str(HERE / "anonypy_peer.py"), job(table.plain, "anonypy")],
         "parts": [sys.executable, str(HERE / "parts.py"), job(table.source, "parts")],
         "verify": [KECH, "verify", target("kech")],

@@ -339,7 +339,7 @@ def test_the_screen_says_regimes_in_words(tmp_path, run):
         ).out
     )
 
-    assert "homological: k = 5 holds from eps 0.0005 for 97.6 % of the rows, 2 classes" in shown
+    assert "homological: k = 5 holds from eps 0.0005 for 97.6\u00a0% of the rows, 2 classes" in shown
     assert (found["suppress"], found["regimes"]["strict"][0]["suppressed"]) == (0.05, 1)
 
 
@@ -348,7 +348,7 @@ def test_an_unknown_reading_and_no_k_are_refused():
     with pytest.raises(BadOption, match="choose among homological, strict, partition"):
         barcode.regimes("loose")
     for reading in ("strict", "homological", "partition"):
-        with pytest.raises(BadOption, match="k: k is a number of rows or people, 1 or more"):
+        with pytest.raises(BadOption, match="k: write a number of rows or people, 1 or more"):
             barcode.regimes(reading, 0)
 
 

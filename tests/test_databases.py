@@ -202,7 +202,7 @@ def test_what_no_file_can_hold_is_refused_without_the_cell(postgres, folder, kin
         with kech.read_table(address, quasi_identifiers=["age"], keep=["kept"]) as table:
             kech.make_release(table, k=3).write(folder / "out.csv")
     except kech.errors.KechError as refusal:
-        assert "'kept' holds what kech cannot read" in str(refusal)
+        assert "'kept' has a value that kech cannot read" in str(refusal)
         assert not {"0044", "20000"} & set(re.findall(r"\d+", str(refusal)))
         assert not (folder / "out.csv").exists()
     finally:
@@ -253,7 +253,7 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
     address = find_address(f"duckdb:{folder / 'base.db'}#safe")
     rows = pa.table({"a": [f"{i:0100}" for i in range(200_000)]})
     settings = "SELECT current_setting('memory_limit'), current_setting('threads')"
-    with open_database(address, 320_000_000) as database, database.write_aside(rows.to_reader()) as draft:
+    with open_database(address, 320_000_000) as database, database.write_draft(rows.to_reader()) as draft:
         assert draft.connection.execute(settings).fetchone() == ("30.5 MiB", 1)
         draft.export(folder / "rows.csv")
         draft.put_in_place()
@@ -262,9 +262,9 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
     assert (folder / "rows.csv").read_text("utf-8").count("\n") == 200_001
 
     with (
-        pytest.raises(OutOfMemory, match="while writing the table: it takes about 10 MB of memory, and 5 MB"),
+        pytest.raises(OutOfMemory, match="while writing the table: it needs about 10 MB of memory, and 5 MB"),
         open_database(find_address(f"duckdb:{folder / 'other.db'}#safe"), 5_000_000) as database,
-        database.write_aside(rows.to_reader()),
+        database.write_draft(rows.to_reader()),
     ):
         raise AssertionError
 
@@ -290,7 +290,7 @@ def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder, n
     with (
         pytest.raises(OutOfMemory, match="while writing the table"),
         open_database(find_address(f"duckdb:{folder / name}#t"), 320_000_000) as database,
-        database.write_aside(rows.to_reader()) as draft,
+        database.write_draft(rows.to_reader()) as draft,
     ):
         draft.connection.execute("SET memory_limit = '1MB'")
         draft.put_in_place()
@@ -342,7 +342,7 @@ def test_a_full_disk_under_temporary_files_names_their_folder(folder):
             ResourceError, match=r"The disk is full while writing the table\. Free some space, or set TMPDIR"
         ),
         open_database(address) as database,
-        database.write_aside(rows.to_reader()),
+        database.write_draft(rows.to_reader()),
     ):
         raise AssertionError
     assert not list(folder.iterdir())
@@ -366,7 +366,7 @@ def test_what_ends_the_rows_of_a_release_ends_its_table_in_the_same_words(folder
 
     rows = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), failing())
     address = find_address(f"duckdb:{folder / 'base.db'}#t")
-    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_aside(rows):
+    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_draft(rows):
         raise AssertionError
     assert str(caught.value) == str(failure)
 
@@ -377,7 +377,7 @@ def writing(folder, memory=None):
     address = find_address(f"duckdb:{folder / 'base.db'}#t")
     with (
         open_database(address, memory) as database,
-        database.write_aside(pa.table({"a": [1]}).to_reader()) as draft,
+        database.write_draft(pa.table({"a": [1]}).to_reader()) as draft,
     ):
         yield draft
 
@@ -529,7 +529,7 @@ def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder, name):
 @pytest.mark.parametrize("lacking", ["could not allocate", "failed to pin"])
 def test_a_commit_that_lacks_memory_is_refused_with_a_number(folder, lacking):
     said = f"TransactionContext Error: Failed to commit: {lacking} block of size 256.0 KiB"
-    with pytest.raises(OutOfMemory, match="it takes about 640 MB"), writing(folder, 320_000_000):
+    with pytest.raises(OutOfMemory, match="it needs about 640 MB"), writing(folder, 320_000_000):
         raise duckdb.TransactionException(said)
 
 

@@ -15,11 +15,12 @@ from msgspec.structs import replace
 
 from kech.audit.verification import verify_release
 from kech.errors import BadOption, BadTarget, check_path
+from kech.release.admission import AdmissionOptions
 from kech.release.ledger import open_ledger
 from kech.release.plan import write_request
 from kech.release.release import Release
 from kech.request import Limits, Request
-from kech.system.files import clear_refusals, draft_folder, put_folder_in_place
+from kech.system.files import draft_folder, put_folder_in_place, refuse_disk_errors
 
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
@@ -69,11 +70,11 @@ def publish_release(
     check_path(name, "name")
     before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
-    with clear_refusals(place), draft_folder(place) as draft:
+    with refuse_disk_errors(place), draft_folder(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
-        past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
-        certificate = release.write(file, within=draft, **past)
+        terms = AdmissionOptions(open_ledger() if ledger else None, earlier, allow_composition)
+        certificate = release.write_file(file, None, None, terms, within=draft)
         with strike_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
@@ -87,7 +88,7 @@ def check_folder(folder: Path, name: str) -> Path:
     """A folder that is new or empty, and a name for a file in it."""
     if Path(name).name != name or name in (PLAN, PAGE, PRIVATE):
         raise BadTarget(name, "name a file in the folder, such as people.csv, without a path.")
-    with clear_refusals(folder):
+    with refuse_disk_errors(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
     return folder

@@ -1,30 +1,23 @@
-"""Writing: the files of a release, their names, and how rows and intervals stand in them.
+"""Writing: the files of a release: their names, how intervals stand in them, and how rows are written.
 
-In: names that somebody gave, the axes of a certificate, labels of classes, a stream of rows.  Out: paths or BadTarget,
-cells of every published column, CSV or Parquet; and, where its owner asks for it, the PRIVATE mapping.
+In: names that somebody gave, axes and labels of classes, a stream of rows.  Out: paths or BadTarget, the cells of every
+published column, CSV or Parquet.
 Intervals are written `[22, 25]`, `22-25`, or in two columns; `certificate/labels.py` reads them back.
 """
 
 import json
 import re
 from base64 import b64encode
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from kech._kernels import Words, distinct_rows
-from kech.axes.spelling import encode_spellings, fold_people
 from kech.certificate import certificate_path
 from kech.certificate.labels import (
     DAY,
@@ -37,29 +30,23 @@ from kech.certificate.labels import (
     split_interval,
 )
 from kech.errors import BadOption, BadTarget, check_path
-from kech.points.people import scramble
-from kech.release.published import hash_cells, mix
-from kech.system.files import clear_refusals, draft_file, put_in_place
-from kech.tables.batches import number_cells, read_ahead, spell_words
+from kech.system.files import refuse_disk_errors
+from kech.tables.batches import read_ahead
 from kech.tables.source import Address
 from kech.tables.table import Table
 
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 INFINITE = "inf"
 OPEN_ENDS = {"number": ("-inf", INFINITE), "date": ("0001-01-01", "9999-12-31")}
 ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of names of columns
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-BANNER = (
-    "PRIVATE: not for publication. Whoever has this file and the release undoes the release. Keep it as you keep the "
-    "original, or delete it."
-)
 
 
-# -- names of files --------------------------------------------------------------------------------------------------
+# -- names of files ----------------------------------------------------------------------------------------------------
 
 
 def check_target(target: Path, table: Table) -> Path:
@@ -85,7 +72,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     if mapping is None:
         return None
     target = Path(mapping)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
             raise BadTarget(target, "the name of a mapping must end in .json.")
         check_place(target, table)
@@ -98,7 +85,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     """A name for a query: a .sql file that is no part of the source."""
     check_path(path, "sql")
     target = Path(path)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
             raise BadTarget(target, "the name of a query must end in .sql.")
         check_place(target, table)
@@ -128,7 +115,7 @@ def check_elsewhere(address: Address, identity: object, table: Table) -> None:
         raise BadTarget(address, "it lies in the folder of the source table. Choose another folder.")
 
 
-# -- forms of intervals ----------------------------------------------------------------------------------------------
+# -- forms of intervals ------------------------------------------------------------------------------------------------
 
 
 def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:
@@ -212,11 +199,11 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     """The middle of a label and its half width, of dates in days.
 
     An open tail has the middle of its end and the end of the domain, which follows from the published edges alone, and
-    an infinite half width.  `*` has no middle.
+    an infinite half width, negative where it is open below.  `*` has no middle.
 
     >>> age = {"axis": "number", "domain": [10, 90]}
-    >>> middle_and_half(age, "[22, 25]"), middle_and_half(age, ">= 80"), middle_and_half(age, "*")
-    (('23.5', '1.5'), ('85', 'inf'), (None, 'inf'))
+    >>> [middle_and_half(age, label) for label in ("[22, 25]", ">= 80", "<= 20", "*")]
+    [('23.5', '1.5'), ('85', 'inf'), ('15', '-inf'), (None, 'inf')]
     """
     if label is None or label == EVERYTHING:
         return None, label and INFINITE
@@ -227,7 +214,9 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     )
     is_date, half = axis["axis"] == "date", Fraction(stop - start) / 2
     middle = format_moment((start + stop) // 2) if is_date else format_number(float((start + stop) / 2))
-    return middle, INFINITE if None in (low, high) else format_number(float(half / DAY if is_date else half))
+    if low is None or high is None:
+        return middle, f"-{INFINITE}" if low is None else INFINITE
+    return middle, format_number(float(half / DAY if is_date else half))
 
 
 def format_moment(microseconds: int) -> str:
@@ -240,6 +229,21 @@ def format_number(value: float) -> str:
     return format_place({}, value)
 
 
+CELLS = {"columns": both_ends, "midpoint": middle_and_half}
+
+
+def check_names(published: Sequence[str]) -> None:
+    """Columns that are made for ends must not have names that are taken."""
+    seen: set[str] = set()
+    for name in published:
+        if name.casefold() in seen:
+            raise BadOption("--labels", f"two published columns would be named {name!r}. Rename one in the table.")
+        seen.add(name.casefold())
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
 def as_typed(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str] = (), *, for_csv: bool) -> Any:
     """A stream in which labels of two columns are numbers and, but in CSV, moments; some columns are whole numbers."""
     kinds: dict[str, Any] = dict.fromkeys(whole, pa.int64())
@@ -248,9 +252,6 @@ def as_typed(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str
         kinds |= {name: pa.float64() for name in axis["columns"] if name not in moments}
         kinds |= {} if for_csv else dict.fromkeys(moments, pa.timestamp("us"))
     return recast(stream, lambda field: kinds.get(field.name, field.type))
-
-
-CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def as_texts(stream: Any) -> Any:
@@ -287,18 +288,6 @@ def convert(column: Any, kind: Any) -> Any:
     """A column of another type."""
     coded = pa.types.is_dictionary(column.type) and column.type != kind
     return (column.dictionary.take(column.indices) if coded else column).cast(kind)
-
-
-def check_names(published: Sequence[str]) -> None:
-    """Columns that are made for ends must not have names that are taken."""
-    seen: set[str] = set()
-    for name in published:
-        if name.casefold() in seen:
-            raise BadOption("--labels", f"two published columns would be named {name!r}. Rename one in the table.")
-        seen.add(name.casefold())
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
 
 
 def as_json(certificate: Mapping[str, Any]) -> str:

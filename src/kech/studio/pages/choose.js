@@ -91,7 +91,7 @@ function priceOf({ words }) {
 function preview(found) {
   const most = Math.max(...found.columns.map((column) => column.loss), 1e-9);
   return h("div", { class: "grid choose" },
-    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, found.words.map((text) => h("li", {}, inPageWords(text))))),
+    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, [...found.words, ...found.columns.map((column) => column.words)].map((text) => h("li", {}, inPageWords(text))))),
     h("section", { class: "panel" }, h("h2", {}, `Loss ${loss(found.figures.loss)}`),
       h("p", { class: "hint" }, "How wide a published cell is on average: 0 tells all, 1 tells nothing."),
       h("table", { class: "losses" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Column"), h("th", { scope: "col" }, "Share of the widest"), h("th", { scope: "col", class: "number" }, "Loss"))),
