@@ -146,24 +146,12 @@ def describe_run(cap: float) -> dict[str, Any]:
         },
         "versions": {
             "python": platform.python_version(),
-            "commit": name_commit(),
+            "commit": describe_commit(),
             **{name: version(name) for name in ("kech", "duckdb", "pyarrow", "numpy")},
         },
         "peers": {name: pins[name] for name in ("anonypy", "hdbscan", "mlpack", "pandas", "numpy")},
         "settings": {"k": K, "middle_k": MIDDLE_K, "seed": SEED, "cap": cap, "short": SHORT, "repeats": REPEATS},
     }
-
-
-def name_commit() -> str:
-    """The commit that is measured, "-dirty" where its code was changed; results of this run are no code."""
-    changed = ask_git("status", "--porcelain", "--", "src", "benchmarks/*.py")
-    return ask_git("describe", "--always") + ("-dirty" if changed else "")
-
-
-def ask_git(*question: str) -> str:
-    """What git says; nothing where there is no repository."""
-    command = ["git", "-C", str(ROOT), *question]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def processor() -> str:

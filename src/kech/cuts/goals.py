@@ -76,7 +76,9 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool =
     repaired = repair(assigned, k, goal, split_points=split_points, part_all=False)
     if repaired.classes > HARD * assigned.classes:
         return repaired
-    return min(repaired, repair(one_class(assigned), k, goal, split_points=split_points, part_all=True), key=mean_loss)
+    return min(
+        repaired, repair(merge_all_classes(assigned), k, goal, split_points=split_points, part_all=True), key=mean_loss
+    )
 
 
 def repair(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
@@ -88,7 +90,7 @@ def repair(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_
         if repaired.points.person is None or keeps_goals(repaired, goal):
             return repaired
         repaired = repair_once(repaired, k, goal, split_points=split_points, part_all=False)
-    return one_class(assigned)
+    return merge_all_classes(assigned)
 
 
 def repair_once(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
@@ -112,7 +114,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
         ):
             return protected
         protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, part_all=False))
-    protected = protect_labels(one_class(assign_grains(partition)))
+    protected = protect_labels(merge_all_classes(assign_grains(partition)))
     check_goals(assign_grains(protected), goal, UNMET)
     return protected
 

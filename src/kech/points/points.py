@@ -623,7 +623,7 @@ def code_values(
     grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
         texts, hierarchy = TextCounts(values.values, *holders, has_null), find_hierarchy(table, column)
-        axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")
+        axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
         rows, is_date = holders.standing, kind == "date"
         axis = build_line_axis(column, values.values, rows, has_null, is_date=is_date, grid=grid, protect=protect)
