@@ -13,6 +13,7 @@
 
 #include <array>
 #include <optional>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "kd_tree.hpp"
@@ -690,6 +691,7 @@ inline Bars find_box_holes(const Points& points, const Widths& widths, std::int6
         std::vector<std::int64_t> chosen(order.begin() + start, order.begin() + stop);
         auto axes = find_varying_axes(points, chosen);
         if (axes.size() < 2 || chosen.size() < 4) continue;
+        if (axes.size() > RankSpace::most_axes) throw std::invalid_argument("boxes have holes on few axes only");
         RankSpace space(points, chosen, axes, widths);
         HoleReduction(space, CriticalPairs(space, end, threads).run(), end, prime).run(bars);
     }

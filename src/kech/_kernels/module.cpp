@@ -372,7 +372,7 @@ static nb::tuple find_holes(const Codes& codes, const Ints& weights, const Width
                             unsigned threads) {
     auto [births, deaths] = release_gil([&] {
         check_points(view(codes), view(weights), widths);
-        require(prime >= 2, "coefficients are counted modulo a prime");
+        require(prime >= 2 && prime <= 127, "coefficients are counted modulo a prime");
         return find_box_holes(view(codes, weights), widths, prime, clamp_threads(threads));
     });
     return nb::make_tuple(hand_over(std::move(births)), hand_over(std::move(deaths)));

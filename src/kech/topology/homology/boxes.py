@@ -33,9 +33,9 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
 
 
 def count_varying(points: Points) -> int:
-    """Axes on which points differ by degrees; two values, and the values of a set, only part the points."""
-    kinds = [axis.kind for axis in points.axes]
-    return sum(kind != "set" and len(np.unique(codes)) > 2 for kind, codes in zip(kinds, points.codes.T, strict=True))
+    """Axes on which points differ by degrees; on the others all values are at distance 1, and only part the points."""
+    used = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
+    return sum(bool((axis.metric(x[:-1], x[1:]) < 1).any()) for axis, x in zip(points.axes, used, strict=True))
 
 
 def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
