@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from kech._kernels import Aims, repair_classes
-from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
+from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss, protected_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
 from kech.points.models import all_classes_meet, format_figures, worst_figures
@@ -41,11 +41,14 @@ def cut_for_goals(
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
     whole = check_reachable(points, goal)
-    starts = start_sizes(ks, goal, points.people)
     repaired: dict[int, Partition] = {}
-    for k, partition in zip(starts, make(points, starts, cut, run), strict=True):
-        report("meeting goals", len(repaired) / len(starts))
-        repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
+    for starts in start_sizes(ks, goal, points.people):
+        partitions = list(make(points, starts, cut, run))
+        if repaired and is_dearer(partitions[-1], list(repaired.values())[-1], goal):
+            break
+        for k, partition in zip(starts, partitions, strict=True):
+            report("meeting goals")
+            repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
     if not keeps_goals(whole, goal):
         repaired = {k: partition for k, partition in repaired.items() if keeps_goals(partition, goal)}
     if max(repaired, default=0) < max(ks):
@@ -55,14 +58,22 @@ def cut_for_goals(
     return iter([best[sizes.index(k)] for k in ks])
 
 
-def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
-    """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times.
+def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> Iterator[list[int]]:
+    """The k to cut for: first those with at least as many rows as any goal needs, then the largest doubled, one by one.
 
     One person may hold several values, so a goal may need more rows than there are people.
     """
-    sizes = {max(k, min(goal.least_rows, people)) for k in ks}
-    sizes |= {max(sizes) << doubling for doubling in range(1, DOUBLINGS + 1)}
-    return sorted(size for size in sizes if size <= people)
+    sizes = sorted({max(k, min(goal.least_rows, people)) for k in ks if k <= people})
+    yield sizes
+    yield from ([sizes[-1] << doubling] for doubling in range(1, DOUBLINGS + 1) if sizes[-1] << doubling <= people)
+
+
+def is_dearer(larger: Partition, repaired: Partition, goal: Goal) -> bool:
+    """Whether a cut for a larger k loses more than what was repaired for a smaller one.
+
+    Its own repair can only add to that, and a still larger k loses still more.
+    """
+    return keeps_goals(repaired, goal) and protected_loss(larger) >= protected_loss(repaired)
 
 
 def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool = True) -> Partition:
