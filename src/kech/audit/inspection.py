@@ -97,11 +97,11 @@ class Inspection:
         return asdict(self)
 
 
-def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int = 5) -> Inspection:
+def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int = 5, costs: bool = True) -> Inspection:
     """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
 
     Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
-    `costs` says what each quasi-identifier costs the others in classes of k.
+    `costs` says what each quasi-identifier costs the others in classes of k, unless that is not wanted.
     """
     check_is_table(table)
     if rows < 0:
@@ -109,10 +109,10 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     inspection = look_at(table, rows)
     reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:
-        return replace(inspection, costs=price_columns(table, inspection, k))
+        return replace(inspection, costs=price_columns(table, inspection, k) if costs else ())
     with table.reread(**reading) as again:
         better = look_at(again, rows)
-        better = replace(better, costs=price_columns(again, better, k))
+        better = replace(better, costs=price_columns(again, better, k) if costs else ())
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, reading=reading)
 
