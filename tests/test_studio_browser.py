@@ -181,7 +181,7 @@ class Visitor:
             self.page.emulate_media(color_scheme=theme)
             self.page.locator("#said:empty").wait_for(state="attached")
             self.page.wait_for_timeout(300)
-            picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(64)
+            picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(128)
             picture.save(Path(PICTURES) / f"{name}-{theme}.png", optimize=True)
 
 

@@ -10,6 +10,7 @@ import { t } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
 const series = { name: null, seen: null };
+const redraw = () => set({ opened: state.opened + 1 });
 
 export function drawAdvanced() {
   return [goals(), section("cutsTitle", "cutsText", cuts), section("profile", "profileText", profile), section("regimes", "regimesText", regimes), section("lattice", "latticeText", lattice), section("zigzag", "zigzagText", zigzag), section("series", "seriesText", drawSeries)];
@@ -17,7 +18,7 @@ export function drawAdvanced() {
 
 // A section that computes only once it is opened.
 function section(title, text, draw) {
-  const isOpen = opened.has(title), turn = () => { opened[isOpen ? "delete" : "add"](title); set({ version: state.version + 1 }); };
+  const isOpen = opened.has(title), turn = () => { opened[isOpen ? "delete" : "add"](title); redraw(); };
   return h("section", { class: "panel" }, h("h3", {}, button(`${isOpen ? "▾" : "▸"} ${t(title)}`, turn, "link", { "aria-expanded": String(isOpen) })), h("p", { class: "hint" }, t(text)), isOpen && draw());
 }
 
@@ -93,7 +94,7 @@ function zigzag() {
 function drawSeries() {
   const names = state.known?.series ?? [];
   if (!names.length) return h("p", {}, t("noSeries"));
-  const look = async (name) => { Object.assign(series, { name, seen: await request("GET", `/api/series/${encodeURIComponent(name)}`).catch((fault) => ({ fault })) }); set({ version: state.version + 1 }); };
+  const look = async (name) => { Object.assign(series, { name, seen: await request("GET", `/api/series/${encodeURIComponent(name)}`).catch((fault) => ({ fault })) }); redraw(); };
   if (!series.name || !names.includes(series.name)) look(names[0]);
   const pick = select(names.map((name) => [name, name]), series.name ?? "", look, { "aria-label": t("series") }), { seen } = series;
   if (!seen || seen.fault) return [pick, seen?.fault ? refusal(seen.fault) : h("p", { class: "hint" }, t("computing"))];

@@ -1,7 +1,7 @@
 // The columns: what each is for, how its rows lie, how precise it stays, and how wide its labels are.
 
 import { button, field, h, input, keepingFocus, replace, s, select } from "./dom.js";
-import { about, find, shown, suggestedRole, unsaid } from "./model.js";
+import { about, find, looks, shown, suggestedRole, unsaid } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
 import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from "./store.js";
@@ -13,7 +13,7 @@ const WEIGHTS = [0.25, 0.5, 1, 2, 4];
 let wanted = "";
 
 export function begin(place) {
-  watch(({ id, plan, dropped, version, theme, fault, drag }) => [id, plan, dropped, version, theme, fault, drag], () => keepingFocus(place, () => draw(place)));
+  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, find("inspect", { rows: 0, costs: false })?.fault, ...looks()], () => keepingFocus(place, () => draw(place)));
 }
 
 function draw(place) {

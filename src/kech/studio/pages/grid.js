@@ -2,12 +2,12 @@
 
 import { request } from "./api.js";
 import { button, eachFrame, h, latest, replace, select } from "./dom.js";
-import { about, chosenK, crowds, shown } from "./model.js";
+import { about, chosenK, crowds, looks, shown } from "./model.js";
 import { count } from "./numbers.js";
 import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 20; // pixels of a row, rows beyond the window, cells kept, share of rows, rem
+const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value
 const VIEWS = ["original", "both", "released"], FILTERS = ["all", "exposed", "blurred", "left", "given"];
 const cells = new Map(); // of rows that were seen, by their place in the table
 let order = new Int32Array(0), pool = [], columns = [], facts = null, lines = "";
@@ -24,7 +24,7 @@ export function begin(place) {
   body.addEventListener("pointerleave", () => light(-1));
   viewport.addEventListener("keydown", walk);
   watch(({ id }) => [id], () => { cells.clear(); viewport.scrollTop = 0; });
-  watch(({ plan, version, drag, view, filter, grouped, theme, dropped, id }) => [plan, version, drag, view, filter, grouped, theme, dropped, id], draw);
+  watch(({ plan, view, filter, grouped, theme, dropped, id }) => [plan, view, filter, grouped, theme, dropped, id, ...looks()], draw);
   watch(({ lit }) => [lit], () => { paint(); tell(); });
 }
 
@@ -63,7 +63,8 @@ function lookAt(answer) {
     const blur = Float64Array.from(classes.rows, (_, at) => all.reduce((sum, widths) => sum + widths[at], 0) / Math.max(all.length, 1));
     const given = new Map();
     for (const [column, list] of Object.entries(classes.given_away)) for (const one of list) given.set(one, [...(given.get(one) ?? []), column]);
-    known.set(answer.data, { key: ++number, of: Int32Array.from(of), classes, blur, given });
+    const exact = Object.fromEntries(answer.data.columns.map((one) => [one.column, one.exact]));
+    known.set(answer.data, { key: ++number, of: Int32Array.from(of), classes, blur, given, exact });
   }
   return { ...known.get(answer.data), stale: answer.stale, preview: answer.preview };
 }
@@ -99,10 +100,19 @@ function drawHead() {
 
 // As wide as its name, its cells and most of its labels, within reason.
 function widthOf({ column, role, at }) {
-  const texts = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column]?.texts ?? [] : [], lengths = texts.map((text) => text?.length ?? 7).sort((a, b) => a - b);
-  const held = [...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7), cell = Math.max(6, ...held), label = lengths[Math.floor(0.9 * (lengths.length - 1))] ?? 0;
-  const letters = label && state.view === "both" ? cell + label + 3 : Math.max(cell, label);
-  return Math.min(MOST_WIDE, Math.max(4 + Math.max(letters, column.length) * 0.48, 5));
+  const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
+  const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, facts.classes.rows) : 0;
+  const letters = label && state.view === "both" && !(facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
+  return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.5);
+}
+
+// Nine of ten rows have a label of this length or a shorter one.
+function usualLength({ at, texts }, rows) {
+  const counts = [];
+  at.forEach((place, group) => { const long = texts[place]?.length ?? 7; counts[long] = (counts[long] ?? 0) + rows[group]; });
+  let left = 0.1 * rows.reduce((sum, number) => sum + number, 0), long = counts.length - 1;
+  while (long > 0 && (left -= counts[long] ?? 0) >= 0) long -= 1;
+  return long;
 }
 const sized = (element, wide) => { element.style.setProperty("--cell", `${wide.toFixed(1)}rem`); return element; };
 
@@ -139,7 +149,7 @@ function fill(line, row, at) {
   Object.assign(line, { shown: row, known: Boolean(held), lit: isLit });
   const isFirst = group >= 0 && (at === 0 || facts.of[order[at - 1]] !== group), alone = (crowds()?.crowd[row] ?? Infinity) < (chosenK() ?? 2);
   line.gutter.textContent = isFirst && state.grouped && state.view !== "original" ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
-  line.element.className = `line${group % 2 ? " odd" : ""}${isLit ? " lit" : ""}${isFirst ? " first" : ""}${group === -1 ? " left" : ""}${alone && (state.view === "original" || group < 0) ? " exposed" : ""}`;
+  line.element.className = `line${group % 2 ? " odd" : ""}${isLit ? " lit" : ""}${isFirst ? " first" : ""}${group === -1 ? " left" : ""}${alone && (state.view === "original" || state.filter === "exposed" || group < 0) ? " exposed" : ""}`;
   columns.forEach(({ column, at: place, role }, j) => fillCell(line.parts[j], held ? held[place] : undefined, column, role, group));
 }
 

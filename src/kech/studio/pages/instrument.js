@@ -56,8 +56,8 @@ function drawCurve() {
     known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
-    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: 2, high: most(), text: told ? t("atK", { k: now, loss: told.loss, classes: told.classes }) : `k = ${now}` }));
-  const read = told && now != null ? `${t("atK", { k: now, loss: told.loss, classes: told.classes })}` : "";
+    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: 2, high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
+  const read = told && now != null ? t("atK", told) : "";
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
   picture.append(s("text", { class: "read", x: wide - RIGHT, y: TOP + 4, "text-anchor": "end" }, read));

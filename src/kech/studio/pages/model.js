@@ -6,7 +6,7 @@ import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 export const LADDER = [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100];
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
-const LANES = { inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow
+const LANES = { inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow, or wait as if they were
 const answers = new Map(), busy = new Map(); // answers by key; for each lane the answer on its way
 
 // -- what an answer is computed from -------------------------------------------------------------------------
@@ -43,7 +43,7 @@ async function start(verb, options) {
   try {
     await saved();
     if (state.id !== id || keyOf(verb, options) !== key) throw Object.assign(new Error(), { status: 409 });
-    entry.data = await run(id, { verb, options, revision: state.revision }, (job) => { entry.progress = job; set({ version: state.version + 1 }); });
+    entry.data = await run(id, { verb, options, revision: state.revision }, (job) => { entry.progress = job; set({ progress: state.progress + 1 }); });
   } catch (fault) {
     if (fault.status === 409 || entry.isUnwanted) answers.delete(key);
     entry.fault = fault;
@@ -60,6 +60,13 @@ export async function stop(entry) {
 export function again(verb, options) {
   answers.delete(keyOf(verb, options));
   set({ version: state.version + 1 });
+}
+
+// What a drawer shows: of a column its one answer; otherwise all that only it asks for, and whether more can be asked.
+export function contents({ column }) {
+  const entry = column && state.plan && find("hierarchy", { column });
+  if (column) return [entry?.data, entry?.fault, Boolean(entry) || busy.has("slow")];
+  return [[...answers.values()].filter(({ verb, data, fault }) => laneOf(verb) === "slow" && (data || fault)).length, busy.has("slow"), state.opened];
 }
 
 // What is on its way, for whoever shows it.
@@ -84,7 +91,7 @@ function pump() {
   if (!state.id || !state.plan) return;
   const seen = need("inspect", INSPECT)?.data;
   if (!seen) return;
-  if (isFresh()) { suggest(seen); return; }
+  if (isFresh() && !suggested.has(state.id)) { suggest(seen); return; }
   if (!isReady()) return;
   const k = chosenK(), first = { k, with_rows: true };
   if (!need("crowds")) return;
@@ -118,7 +125,10 @@ export function suggestedRole(column, all) {
   return column.role;
 }
 
+const suggested = new Set(); // tables whose roles were suggested: a refusal is not met by the same again
+
 function suggest({ columns, rows }) {
+  suggested.add(state.id);
   edit((next) => {
     giveRoles(next, Object.fromEntries(columns.map((column) => [column.column, suggestedRole(column, columns)])));
     for (const column of columns) if (column.suggested && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
@@ -143,6 +153,12 @@ export function shown() {
   }
   const refused = find("classes", { k, with_rows: true })?.fault ?? find("rung", { k, with_rows: true })?.fault ?? find("crowds")?.fault;
   return last?.id === state.id || refused ? { data: last?.id === state.id ? last.data : null, preview: false, stale: true, fault: refused ?? null } : null;
+}
+
+// What decides how the answer looks, for whoever draws it.
+export function looks() {
+  const answer = state.plan && isReady() ? shown() : null;
+  return [answer?.data, answer?.stale, answer?.preview, answer?.fault, state.plan && about(), state.plan && crowds()];
 }
 
 function nearest(k) {

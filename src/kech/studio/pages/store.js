@@ -13,9 +13,9 @@ export const state = {
   drag: null, // the k under the line while it is dragged
   mode: "k", zoom: 0, eps: null,
   view: "both", filter: "all", grouped: true, lit: -1,
-  drawer: null, // the panel at the side: { kind, ... }
+  drawer: null, opened: 0, // the panel at the side: { kind, ... }; it grows with what is opened in it
   pins: [],
-  version: 0, // grows with every answer
+  version: 0, progress: 0, // they grow with every answer, and with every word on the way to one
   theme: 0, // grows with every change of colours or language
 };
 

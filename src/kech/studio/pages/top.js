@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { button, h, replace, say } from "./dom.js";
-import { isReady, shown } from "./model.js";
+import { isReady, looks, shown } from "./model.js";
 import { saveAs } from "./pictures.js";
 import { openRelease } from "./release.js";
 import { openStart } from "./start.js";
@@ -11,14 +11,14 @@ import { language, languages, speak, t } from "./text.js";
 import { startTour } from "./tour.js";
 
 export function begin(place) {
-  watch(({ name, past, future, theme, plan, version, drag }) => [name, past, future, theme, plan, version, drag], () => draw(place));
+  watch(({ name, past, future, theme, plan, drawer, drag }) => [name, past, future, theme, plan, drawer, drag == null, ...looks()], () => draw(place));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => set({ theme: state.theme + 1 }));
 }
 
 function draw(place) {
   const held = place.contains(document.activeElement) ? document.activeElement.dataset.part : null;
   const tool = (part, text, act, more = {}) => button(text, act, "quiet", { "data-part": part, ...more });
-  const answer = state.plan && isReady() ? shown() : null, ready = Boolean(answer?.data && !answer.stale && state.drag == null);
+  const answer = state.plan && isReady() ? shown() : null, ready = Boolean(answer?.data && !answer.stale && !answer.preview && state.drag == null);
   replace(place,
     h("h1", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "22", height: "22" }), h("span", {}, t("appName"))),
     h("nav", { class: "tools", "aria-label": t("file") },

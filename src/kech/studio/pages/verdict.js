@@ -2,7 +2,7 @@
 
 import { button, field, h, input, keepingFocus, quoted, replace, s, say } from "./dom.js";
 import { choose } from "./instrument.js";
-import { again, chosenK, crowds, find, isReady, most, shown, stop } from "./model.js";
+import { again, chosenK, crowds, find, isReady, looks, most, shown, stop } from "./model.js";
 import { count, loss, percent } from "./numbers.js";
 import { sentences } from "./sentences.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
@@ -11,7 +11,13 @@ import { t } from "./text.js";
 const RISKS = [0.2, 0.09];
 
 export function begin(place) {
-  watch(({ id, plan, dropped, version, theme, fault, drag, pins }) => [id, plan, dropped, version, theme, fault, drag, pins], () => keepingFocus(place, () => draw(place)));
+  watch(({ id, plan, dropped, theme, fault, pins }) => [id, plan, dropped, theme, fault, pins, ...looks(), ...wayOf()], () => keepingFocus(place, () => draw(place)));
+}
+
+// How far the exact answer is.
+function wayOf() {
+  const entry = state.plan && find("classes", { k: chosenK(), with_rows: true });
+  return [entry?.progress?.job, entry?.progress?.share, entry?.fault];
 }
 
 function draw(place) {
