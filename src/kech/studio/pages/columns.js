@@ -82,5 +82,5 @@ function strip(name) {
   const bins = new Array(BINS).fill(0), { rows } = answer.data.classes;
   widths.forEach((width, at) => { bins[Math.min(BINS - 1, Math.floor(width * BINS))] += rows[at]; });
   const most = Math.max(...bins, 1), told = answer.data.columns.find(({ column }) => column === name);
-  return s("svg", { class: `strip${answer.stale ? " stale" : ""}`, width: 96, height: 18, role: "img", "aria-label": t("widths", { column: name, loss: told?.loss ?? 0 }) }, bins.map((number, at) => s("rect", { x: at * 6, y: 18 - 18 * Math.sqrt(number / most), width: 5.5, height: 18 * Math.sqrt(number / most), opacity: 0.35 + (0.65 * at) / BINS })));
+  return s("svg", { class: `strip${answer.stale ? " stale" : ""}`, viewBox: "0 0 96 18", role: "img", "aria-label": t("widths", { column: name, loss: told?.loss ?? 0 }) }, bins.map((number, at) => s("rect", { x: at * 6, y: 18 - 18 * Math.sqrt(number / most), width: 5.5, height: 18 * Math.sqrt(number / most), opacity: 0.35 + (0.65 * at) / BINS })));
 }

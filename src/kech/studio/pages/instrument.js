@@ -49,7 +49,7 @@ function drawCurve() {
   const people = t(countsPeople() ? "countedPeople" : "countedRows");
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrument") },
     ticks(0, top, 4).map((value) => [s("line", { class: "rule", x1: LEFT, x2: wide - RIGHT, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, few(value))]),
-    [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && hasRoom(k)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 16, "text-anchor": "middle" }, count(k))),
+    [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && (hasRoom(k) || k === high)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 16, "text-anchor": "middle" }, count(k))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("kAxis", { counted: people })),
     s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
     known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(known, (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
@@ -60,7 +60,7 @@ function drawCurve() {
   const read = told && now != null ? t("atK", told) : "";
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
-  picture.append(s("text", { class: "read", x: wide - RIGHT, y: TOP + 4, "text-anchor": "end" }, read));
+  picture.append(s("text", { class: "read", x: LEFT + 8, y: TOP + 4 }, read));
   return picture;
 }
 

@@ -28,7 +28,7 @@ function draw(place) {
     answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
     data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale), gauge(data), lossBar(data.figures.loss)),
     crowd && h("p", { class: "hint" }, t("asItIs", { k: crowd.k, alone: crowd.alone, people: countsPeople() })),
-    data && h("ul", { class: `words${answer.stale ? " stale" : ""}` }, sentences(data).map((text) => h("li", {}, text))), pinned(data));
+    pinned(data), data && h("ul", { class: `words${answer.stale ? " stale" : ""}` }, sentences(data).map((text) => h("li", {}, text))));
 }
 
 function kField() {
