@@ -17,6 +17,7 @@ from typing import Any
 SHORT = 4.0  # seconds; below it the best of several runs counts
 REPEATS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
+WRITTEN = ("benchmarks/results", "benchmarks/pages", "docs/explanation/measured")  # by the runs themselves
 TO_MB = 1 / 2**20 if sys.platform == "darwin" else 1 / 2**10  # ru_maxrss counts bytes there, KiB on Linux
 
 
@@ -56,6 +57,19 @@ def account(command: list[str], cap: float) -> dict[str, Any]:
             return found | {"outcome": "failed", "why": (complained.read().strip().splitlines() or ["?"])[-1]}
         said.seek(0)
         return found | {"outcome": "done", "said": said.read()}
+
+
+def describe_commit() -> str:
+    """The commit that is measured; "-dirty" where a file differs that no run writes."""
+    root = Path(__file__).parents[1]
+    others = [".", *(f":(exclude){folder}" for folder in WRITTEN)]
+    here = ask_git(root, "rev-parse", "--short", "HEAD")
+    return f"{here}-dirty" if ask_git(root, "status", "--porcelain", "-uno", "--", *others) else here
+
+
+def ask_git(root: Path, *words: str) -> str:
+    """What git says of a checkout."""
+    return subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def busy_seconds() -> float:

@@ -41,7 +41,7 @@ Made by `make bench`; do not edit. All figures come from one run on one machine,
 - **kech** runs with its defaults: round edges that hide among k rows, and prefixes for codes such as `zip`. Such labels
   say less about single persons, and lose more. **Labels like the peers'** means `--grid exact`, edges as in the data,
   and for the town `zip` as an ordered column. Compare the peers' loss with that line.
-- **Mondrian in numpy** is `benchmarks/mondrian.py`: the strict algorithm as it is usually written in Python, with text
+- **Mondrian in numpy** is `benchmarks/public/peers.py`: the strict algorithm as Python usually writes it, with text
   in the order of its letters. It was written for this benchmark; it is not anybody's package.
 - **anonypy** {peers["anonypy"]} (pandas {peers["pandas"]}) runs as its README shows, with text columns as categories.
   It and Mondrian print the set of values that occur in a class; for one and the same class that is never wider,

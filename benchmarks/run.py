@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.tables.demo import write_demo_key
-from measure import REPEATS, SHORT, measure
+from measure import REPEATS, SHORT, describe_commit, measure
 from page import draw_page, draw_tables
 from score import score_release
 from tables import SEED, BenchTable, make_tables
@@ -88,7 +88,7 @@ def commands(table: BenchTable, python: str, folder: Path) -> dict[str, list[str
     return {
         "kech": [*release, target("kech")],
         "kech like peers": [*release, target("kech like peers"), *table.like_peers],
-        "mondrian": [python, str(HERE / "mondrian.py"), job(table.plain, "mondrian")],
+        "mondrian": [python, str(HERE / "public" / "peers.py"), "mondrian", job(table.plain, "mondrian")],
         "anonypy": [python, str(HERE / "anonypy_peer.py"), job(table.plain, "anonypy")],
         "parts": [sys.executable, str(HERE / "parts.py"), job(table.source, "parts")],
         "verify": [KECH, "verify", target("kech")],
@@ -137,7 +137,6 @@ def peers_python() -> str:
 def describe_run(cap: float) -> dict[str, Any]:
     """Machine, versions and settings; no names of hosts or people."""
     pins = dict(line.split("==") for line in PINS.read_text("utf-8").split())
-    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     return {
         "machine": {
             "processor": processor(),
@@ -147,7 +146,7 @@ def describe_run(cap: float) -> dict[str, Any]:
         },
         "versions": {
             "python": platform.python_version(),
-            "commit": subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip(),
+            "commit": describe_commit(),
             **{name: version(name) for name in ("kech", "duckdb", "pyarrow", "numpy")},
         },
         "peers": {name: pins[name] for name in ("anonypy", "hdbscan", "mlpack", "pandas", "numpy")},

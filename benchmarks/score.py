@@ -66,17 +66,23 @@ def line_width(values: Sequence[str]) -> Width:
     first, last = min(positions), max(positions)
 
     def width(label: str) -> float:
-        if label == EVERYTHING:
-            return 1.0
-        if tail := TAIL.fullmatch(label):
-            low, high = (first, position(tail[2])) if tail[1][0] == "<" else (position(tail[2]), last)
-        elif interval := INTERVAL.fullmatch(label):
-            low, high = (position(end) for end in interval.groups() if end is not None)
-        else:
-            low = high = position(label)
-        return max(0.0, min(high, last) - max(low, first)) / ((last - first) or 1.0)
+        low, high = ends_of(label, first, last)
+        return max(0.0, high - low) / ((last - first) or 1.0) if label != EVERYTHING else 1.0
 
     return width
+
+
+def ends_of(label: str, first: float, last: float) -> tuple[float, float]:
+    """The ends of an interval, a tail, a single value or everything, within the range of the input."""
+    if label == EVERYTHING:
+        return first, last
+    if tail := TAIL.fullmatch(label):
+        low, high = (first, position(tail[2])) if tail[1][0] == "<" else (position(tail[2]), last)
+    elif interval := INTERVAL.fullmatch(label):
+        low, high = (position(end) for end in interval.groups() if end is not None)
+    else:
+        low = high = position(label)
+    return max(low, first), min(high, last)
 
 
 def position(text: str) -> float:

@@ -17,11 +17,10 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from itertools import chain, product
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -170,24 +169,23 @@ def measure_clinic() -> Iterator[dict[str, Any]]:
 
 # -- CPU -------------------------------------------------------------------------------------------------------
 
-STAGES = {  # what is reading, matching, cutting, writing and checking, by who does it
+STAGES = {  # the functions that read and hash the table, write the file, check it, match rows and cut them
     "kech": {"read_table": "reading"},
-    "kech.release.series.series": {"match_rows": "matching", "cut_pool": "cutting", "check_identifiers": "looking"},
+    "kech.tables.engine.Engine": {"read_texts": "reading"},
+    "kech.release.series.store.Store": {"read_history": "reading"},
+    "kech.release.series.matching": {"hash_whole": "reading", "hash_keys": "reading", "hash_people": "reading"},
+    "kech.release.series.series": {"match_rows": "matching", "cut_pool": "cutting"},
     "kech.release.series.update": {
         "copy_old": "writing",
         "write_pool": "writing",
         "write_shuffled": "writing",
         "make_certificate": "checking",
     },
-    "kech.release.release": {
-        "cut_release": "cutting",
-        "make_certificate": "checking",
-        "write_batches": "writing",
-        "check_identifiers": "looking",
-    },
+    "kech.release.making": {"cut_release": "cutting"},
+    "kech.release.release": {"make_certificate": "checking", "write_batches": "writing"},
     "kech.release.release.Release": {"batches": "writing"},
 }
-NOT_CHANGED = ("reading", "writing", "checking")  # stages that pass by every row
+ASIDE = ("reading", "writing", "checking")  # they pass by every row, whatever changed
 
 
 @contextmanager
@@ -214,28 +212,29 @@ def watch_stages() -> Iterator[Counter[str]]:
 
     for place, names in STAGES.items():
         module, _, last = place.rpartition(".")
-        holder = getattr(import_module(module), last) if last == "Release" else import_module(place)
+        holder = getattr(import_module(module), last) if last[0].isupper() else import_module(place)
         for name, stage in names.items():
             watch(holder, name, stage)
     yield spent
 
 
-def run_stage(what: str, first: str, second: str, folder: str, columns: str) -> dict[str, float]:
-    """An update or a fresh release in this process: CPU seconds by stage."""
-    roles = {"quasi_identifiers": columns.split(","), "sensitive": ["diagnosis"]}
+def run_stage(what: str, first: str, second: str, folder: str, columns: str, engine: str) -> dict[str, float]:
+    """An update or a fresh release in this process: CPU seconds by stage, and seconds of the clock."""
+    roles: dict[str, Any] = {"quasi_identifiers": columns.split(","), "sensitive": ["diagnosis"]}
+    roles |= {"engine": "spark", "master": "local[2]"} if engine == "Spark" else {}
     warnings.simplefilter("ignore")
     with kech.read_table(make_town(500), **roles) as table:  # what is imported late is imported now
         kech.make_release(table, k=5).write(Path(folder) / "warm.parquet", ledger=False)
     if what == "update":
         publish_one(first, folder, roles, "first")
     with watch_stages() as spent:
-        began = process_time()
+        began, clock = process_time(), perf_counter()
         if what == "update":
             publish_one(second, folder, roles, "second")
         else:
             with kech.read_table(second, **roles, identifiers=["visit_id"]) as table:
                 kech.make_release(table, k=5).write(Path(folder) / "fresh.parquet", ledger=False)
-        return {"all": process_time() - began, **spent}
+        return {"all": process_time() - began, "wall": perf_counter() - clock, **spent}
 
 
 def publish_one(source: str, folder: str, roles: dict[str, Any], name: str) -> None:
@@ -250,14 +249,14 @@ def measure_cpu(rows: int, columns: list[str], engine: str, sources: tuple[str, 
     found = {}
     for what in ("update", "fresh"):
         with tempfile.TemporaryDirectory() as folder:
-            words = ["--stage", what, *sources, folder, ",".join(columns)]
-            ran = run_once([sys.executable, __file__, *words], CAP)
+            words = ["--stage", what, *sources, folder, ",".join(columns), engine]
+            ran = run_once([str(ON_SPARK) if engine == "Spark" else sys.executable, __file__, *words], CAP)
             found[what] = json.loads(ran["said"]) if ran["outcome"] == "done" else ran
     return {"rows": rows, "columns": len(columns), "engine": engine, **found}
 
 
 def measure_updates(rows: int) -> Iterator[dict[str, Any]]:
-    """On DuckDB, from Parquet, with few and many columns; and in PostgreSQL, where a server can be started."""
+    """On DuckDB, from Parquet, with few and many columns; where they can be had, in PostgreSQL and on Spark."""
     with tempfile.TemporaryDirectory() as folder:
         more = number_rows(make_town(round(rows * (1 + ARRIVALS))))
         order = np.random.default_rng(4).permutation(more.num_rows)
@@ -267,11 +266,14 @@ def measure_updates(rows: int) -> Iterator[dict[str, Any]]:
         files = (str(Path(folder) / "first.parquet"), str(Path(folder) / "second.parquet"))
         yield measure_cpu(rows, TOWN, "DuckDB", files)
         yield measure_cpu(rows, MORE, "DuckDB", files)
-        if rows <= MOST_IN_POSTGRES:
+        if rows <= MOST_ELSEWHERE:
             yield from measure_postgres(rows, files)
+            if ON_SPARK.exists():
+                yield measure_cpu(rows, TOWN, "Spark", files)
 
 
-MOST_IN_POSTGRES = 100_000
+MOST_ELSEWHERE = 100_000
+ON_SPARK = ROOT / ".venv-spark" / "bin" / "python"  # make test-spark
 
 
 def measure_postgres(rows: int, files: tuple[str, str]) -> Iterator[dict[str, Any]]:
@@ -362,25 +364,37 @@ def draw_updates(updates: list[dict[str, Any]]) -> str:
     return f"""## CPU of an update
 
 5 % arrivals, k = 5, Parquet out, no ledger; a fresh release of the same table beside it, each in a process of its own.
-The CPU of a server is not counted. *Reading, writing and checking* pass by every row: the whole file is written, and
-its certificate is counted from what was written. *The rest* is matching rows, which looks up a hash of every row,
-cutting, and keeping the folder. Cutting is not proportional to rows: from 3,500 rows on, a search gets 42 million
-look-ups and 150 for each row, so that 5 % of a table take more than 5 % of its search.
+Cells are CPU seconds of the update / of the fresh release. *Reading* is reading the table and the hashes of the
+series, and hashing rows; *writing* includes reading the last file; *checking* counts the certificate from what was
+written. All three pass by every row, whatever changed. *Reading aside* is the rest: looking up hashes (*matching*),
+*cutting*, and keeping the folder. CPU of a server or of Java is not counted.
 
-| engine | rows | columns | update s | fresh s | ratio | without reading | the rest s | its ratio | ratio of cutting |
-|---|---|---|---|---|---|---|---|---|---|
+New rows are searched at most three times as long, for each row, as the whole table would be. With as long as the table,
+the rest would be smaller, and the loss of the new rows 2 to 12 % larger.
+
+| engine | rows | columns | all | ratio | reading | writing | checking | matching | cutting | reading aside | ratio |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 {lines}"""
 
 
 def draw_update(line: dict[str, Any]) -> str:
     """One update beside its fresh release."""
-    update, fresh = line["update"], line["fresh"]
-    rests = [each["all"] - sum(each.get(stage, 0.0) for stage in NOT_CHANGED) for each in (update, fresh)]
-    read = (update["all"] - update["reading"]) / (fresh["all"] - fresh["reading"])
-    shares = update["all"] / fresh["all"], read, rests[0] / rests[1], update["cutting"] / fresh["cutting"]
-    whole, reading, rest, cutting = (f"{share:.2f}" for share in shares)
-    known = line["engine"], f"{line['rows']:,}", str(line["columns"]), f"{update['all']:.1f}", f"{fresh['all']:.1f}"
-    return draw_line([*known, whole, reading, f"{rests[0]:.1f} / {rests[1]:.1f}", rest, cutting])
+    pair = line["update"], line["fresh"]
+    parts = {stage: [each.get(stage, 0.0) for each in pair] for stage in ("all", *ASIDE, "matching", "cutting")}
+    rest = [each["all"] - sum(each.get(stage, 0.0) for stage in ASIDE) for each in pair]
+    whole = parts.pop("all")
+    first = [line["engine"], f"{line['rows']:,}", str(line["columns"]), draw_pair(whole), draw_ratio(whole)]
+    return draw_line([*first, *map(draw_pair, parts.values()), draw_pair(rest), draw_ratio(rest)])
+
+
+def draw_pair(seconds: list[float]) -> str:
+    """Of the update, and of the fresh release."""
+    return " / ".join(f"{each:.2f}" for each in seconds)
+
+
+def draw_ratio(seconds: list[float]) -> str:
+    """Of the update over the fresh release."""
+    return f"{seconds[0] / seconds[1]:.2f}"
 
 
 def main() -> None:
@@ -390,7 +404,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--rows", type=int, default=2_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--stage", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--stage", nargs=6, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     os.environ["KECH_KEY_FILE"] = str(write_demo_key(Path(tempfile.mkdtemp())))  # the same figures for everybody
     if asked.stage:
@@ -406,16 +420,10 @@ def main() -> None:
 def keep(part: str, line: dict[str, Any]) -> None:
     """Write one line of a part, so that a run that is stopped loses nothing; the line of before goes."""
     print(line, file=sys.stderr, flush=True)
-    known, run = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}, describe_once()
+    known, run = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}, describe_run(CAP)
     others = [old for old in known.get(part, []) if any(old[name] != line[name] for name in ASKED[part])]
     stamped = line | {"commit": run["versions"]["commit"]}
     RESULTS.write_text(json.dumps(known | run | {part: [*others, stamped]}, indent=1) + "\n", "utf-8")
-
-
-@cache
-def describe_once() -> dict[str, Any]:
-    """What this run is measured with, before its first line changes a file of the repository."""
-    return describe_run(CAP)
 
 
 def measure_losses(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:

@@ -19,7 +19,8 @@ from campaign.core import EVERY, ROOT, Tally
 
 SOURCE = ROOT / "src/kech"
 FILES = (
-    "certificate/[!_]*.py", "points/partition.py", "release/writing.py", "release/release.py",
+    "certificate/[!_]*.py", "points/partition.py", "release/writing.py",
+    "release/tallies.py", "release/making.py", "release/release.py",
     *(f"axes/{name}.py" for name in ("axis", "lines", "ranks", "trees")),
 )  # fmt: skip
 ROOMS = tuple(path.relative_to(SOURCE).as_posix() for files in FILES for path in sorted(SOURCE.glob(files)))

@@ -508,7 +508,7 @@ def certify_first() -> None:
 
 def leave_drafts() -> None:
     """Never clear what killed runs left."""
-    kech.system.files.clear_leftovers = lambda folder, pattern: None
+    kech.system.files.remove_leftovers = lambda folder, pattern: None
 
 
 def never_recover() -> None:

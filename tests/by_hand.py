@@ -31,7 +31,8 @@ def certify(path, header, rows, axes, *, sensitive=(), kept=(), parameters=None,
 
 def measure(path, axes, sensitive=(), format=None, delimiter=","):
     """Figures of a published file, from the file and its axes alone."""
-    figures, broken = measure_table(open_published(path, format, delimiter), axes, sensitive, {}, {})
+    content = {"quasi_identifiers": axes, "sensitive": sensitive, "values": {}, "parameters": {}}
+    figures, broken = measure_table(open_published(path, format, delimiter), content, {}, 1)
     if broken:
         raise ClaimBroken(path, broken)
     return figures

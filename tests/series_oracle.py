@@ -41,6 +41,7 @@ class History:
     wait: float = 0.0
     departures: str = "hold"
     corrections: str = "keep"
+    gather: int = 0  # new rows wait until there are so many
 
     @property
     def columns(self):
@@ -87,6 +88,7 @@ def random_history(seed):
         rng.choice([0, 0, 0.1, 0.4]),
         rng.choice(["hold", "withdraw"]),
         rng.choice(["keep", "withdraw"]),
+        rng.choice([0, 0, 4, 10]),
     )
 
 
@@ -196,7 +198,12 @@ def judge_history(history, files):
     faults = [*find_small_classes(history, shown), *find_differences(history, shown)]
     if history.has_key:
         faults += [*find_false_rows(history, files), *find_lost_rows(history, files), *find_stale_rows(history, files)]
-        faults += [*find_second_cohorts(shown), *find_small_atoms(history, shown), *find_pinned(shown)]
+        faults += [
+            *find_early_rows(history, files),
+            *find_second_cohorts(shown),
+            *find_small_atoms(history, shown),
+            *find_pinned(shown),
+        ]
     return faults
 
 
@@ -256,14 +263,25 @@ def find_stale_rows(history, files):
 
 
 def find_lost_rows(history, files):
-    """Where nothing may wait and there are no goals, k new people or more are published."""
+    """Where nothing may wait and there are no goals, k new people or more are published, and as many rows as gather."""
     ever = set()
     for version, file in enumerate(files):
+        gather = history.gather if ever else 0
         ever |= {row.number for row in file or ()}
         new = [visit.number for visit in history.versions[version] if visit.number not in ever]
         waiting = count_owners(history, new)
-        if not history.wait and not history.l and waiting >= history.k:
+        if not history.wait and not history.l and waiting >= history.k and len(new) >= gather:
             yield f"file {version} leaves {waiting} new ones out"
+
+
+def find_early_rows(history, files):
+    """New rows of a later file that were published before so many had gathered."""
+    ever = set()
+    for version, file in enumerate(files):
+        new = {row.number for row in file or ()} - ever
+        if ever and not history.wait and 0 < len(new) < history.gather:
+            yield f"file {version} publishes {len(new)} new rows, and {history.gather} should gather"
+        ever |= new
 
 
 def find_second_cohorts(files):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cutting import recording
 from kech.errors import ResourceError
-from kech.tables.batches import Output, RowAssigner, assign_classes, even_out, list_values, shuffle_rows
+from kech.tables.batches import Output, RowAssigner, assign_classes, code_values, rebatch_evenly, shuffle_rows
 
 
 def shares_of(*shares):
@@ -104,16 +104,16 @@ def test_only_rows_of_shared_points_are_drawn():
 @given(st.lists(st.sampled_from(["a", "b", "", None]), min_size=1, max_size=6), st.lists(st.integers(0, 5), max_size=9))
 def test_labels_are_those_of_the_classes_and_no_others(labels, classes):
     classes = [c % len(labels) for c in classes]
-    found = list_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
+    found = code_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
     assert found.to_pylist() == [labels[c] for c in classes]
     assert found.dictionary.to_pylist() == sorted({labels[c] for c in classes} - {None})
-    known = replace(list_values(pa.array(labels, pa.string())), labels=True).of(np.array(classes, np.int64))
+    known = replace(code_values(pa.array(labels, pa.string())), labels=True).of(np.array(classes, np.int64))
     assert known.to_pylist() == [labels[c] for c in classes]
     assert known.dictionary.to_pylist() == sorted({*labels} - {None})
 
 
 def test_numbers_are_written_out():
-    found = list_values(pa.array([None, 7, 5, 7])).of(np.array([3, 0, 2, 1], np.uint8))
+    found = code_values(pa.array([None, 7, 5, 7])).of(np.array([3, 0, 2, 1], np.uint8))
     assert (found.type, found.to_pylist()) == (pa.int64(), [7, None, 5, 7])
 
 
@@ -128,7 +128,7 @@ def test_rows_pass_one_batch_after_the_other(monkeypatch):
 
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
     assigner = RowAssigner(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
-    lists = {0: list_values(pa.array(["low", None]))}
+    lists = {0: code_values(pa.array(["low", None]))}
     rows = assign_classes(stream, assigner, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
     first = rows.read_next_batch()
     assert seen == [0]
@@ -146,7 +146,7 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kech.tables.batches.SIZES", (small * times, small))
         patch.setattr("kech.tables.batches.AT_ONCE", small * times * 8)
-        found = list(even_out(batches))
+        found = list(rebatch_evenly(batches))
     assert [x for batch in found for x in batch["x"].to_pylist()] == list(range(sum(sizes)))
     assert {len(batch) for batch in found[:-1]} <= {small * times}
     assert sum(sizes) == 0 or 0 < len(found[-1]) <= small * times
@@ -154,7 +154,7 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
 
 def test_wide_rows_are_published_fewer_at_a_time():
     def first(text, most=100_000):
-        return len(next(even_out((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
+        return len(next(rebatch_evenly((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
 
     assert (first("x"), first("x" * 5_000)) == (100_000, 10_000)
     assert (first("x", 99_999), first("x", 20)) == (10_000, 1_000)
@@ -166,5 +166,5 @@ def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):
 
     monkeypatch.setattr("kech.tables.batches.pa.concat_batches", too_long)
     with pytest.raises(ResourceError) as refusal:
-        list(even_out([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
+        list(rebatch_evenly([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
     assert "CANARY" not in str(refusal.value)

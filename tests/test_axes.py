@@ -70,7 +70,7 @@ def test_a_boundary_that_hides_k_rows_is_published_for_k_and_not_beyond():
 
 def test_missing_cells_alone_lose_nothing():
     axis = line([1, 2], "exact", has_null=True)
-    assert axis.all_lost(np.array([2, 1, 0]), np.array([2, 2, 1])).tolist() == [False, True, False]
+    assert axis.mixes_null(np.array([2, 1, 0]), np.array([2, 2, 1])).tolist() == [False, True, False]
     assert [width_of(axis, *at) for at in ((2, 2), (1, 2), (0, 1))] == [0, 1, 1]
 
 

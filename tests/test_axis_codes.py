@@ -28,7 +28,7 @@ def test_a_certificate_tells_which_labels_are_widened(values, grid, protect, tmp
     line = isinstance(values[0], int)
     assert made.axes[0].get("grid") == (grid if line else None)
     assert made.axes[0].get("protect") == ((protect or "none") if line or protect == "full" else None)
-    assert [axis.widens for axis in made.partition.points.axes] == [protect == "full"]
+    assert [axis.is_padded for axis in made.partition.points.axes] == [protect == "full"]
     assert told["unhidden_edges"] == (["a"] if line and grid == "exact" else [])
 
 
@@ -192,7 +192,7 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
         lo, hi
     ).tolist()
-    assert (axis.kind, axis.widens) == ("hierarchy", False)
+    assert (axis.kind, axis.is_padded) == ("hierarchy", False)
     assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
     assert axis.encode([]).dtype == np.int32
     assert axis.parameters(labels) == {
@@ -263,5 +263,5 @@ def test_open_tails_of_dates_end_with_the_calendar():
 
 
 def test_labels_in_an_order_are_widened_only_where_that_is_asked_for():
-    assert not build_rank_axis("a", ["x"], ["x"], False, is_ordered=True).widens
-    assert build_rank_axis("a", ["x"], ["x"], False, is_ordered=True, widens=True).widens
+    assert not build_rank_axis("a", ["x"], ["x"], False, is_ordered=True).is_padded
+    assert build_rank_axis("a", ["x"], ["x"], False, is_ordered=True, is_padded=True).is_padded

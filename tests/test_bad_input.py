@@ -61,8 +61,8 @@ def write(path, content):
         pytest.param("age,job\n", 4, "The table has columns but no rows.", id="header only"),
         pytest.param("age,job", 4, "The table has columns but no rows.", id="header without line end"),
         pytest.param("age,job\n1,2\n", 4, "k=2 needs 2 rows or more; the table has 1.", id="one row"),
-        pytest.param("age,job\n1,2\n3,4,5\n6,7\n", 3, "line 3: it has 3 fields, the header 2. Is the", id="long row"),
-        pytest.param("age,job\n1,2\n3\n6,7\n", 3, "line 3: it has 1 field, the header 2. Is the", id="short row"),
+        pytest.param("age,job\n1,2\n3,4,5\n6,7\n", 3, "line 3: it has 3 fields, the header 2.", id="long row"),
+        pytest.param("age,job\n1,2\n3\n6,7\n", 3, "line 3: it has 1 field, the header 2. Correct", id="short row"),
         pytest.param("age,job\n" + "1,2\n" * 99_999 + "3\n", 3, "line 100001: it has 1 field", id="short row, late"),
         pytest.param('age,job\n"1\n\n2",3\n\n\n4\n', 3, "line 7: it has 1 field", id="short row after long cells"),
         pytest.param("age,job\r\n1,2\n3\r\n", 3, "line 3: it has 1 field", id="short row, mixed line ends"),
@@ -79,7 +79,7 @@ def write(path, content):
         pytest.param("age,age\n1,2\n", 3, "the names of columns 1, 2 are not distinct", id="two names alike"),
         pytest.param("age,AGE\n1,2\n", 3, "the names of columns 1, 2 are not distinct", id="two names alike but case"),
         pytest.param("age,\n1,2\n", 3, "column 2 has no name.", id="column without a name"),
-        pytest.param("\n\nage,job\n1,2\n", 3, "column 1 has no name. Does the file begin with", id="blank start"),
+        pytest.param("\n\nage,job\n1,2\n", 3, "column 1 has no name. Add a header line", id="blank start"),
         pytest.param("age,job\n1," + "x" * (33 << 20), 3, "line 2: it is longer than 32 MB.", id="endless line"),
     ],
 )  # fmt: skip
@@ -103,7 +103,9 @@ def test_a_broken_csv_file_is_refused_by_line(refuse, folder, target, content, c
 )
 def test_a_file_that_is_not_what_its_name_says_is_refused(refuse, folder, target, name, content):
     source = write(folder / name, content)
-    refuse("release", source, "-o", target, "--k", 2, *QI, code=3, says="it is damaged or not in the format its name")
+    refuse(
+        "release", source, "-o", target, "--k", 2, *QI, code=3, says="it is damaged, or its ending names another format"
+    )
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.xlsx"])
@@ -133,8 +135,14 @@ def write_binary(path, table):
 def test_a_missing_file_a_folder_and_an_unknown_ending_are_refused(refuse, folder, target):
     rest = ("-o", target, "--k", 2, *QI)
     refuse("release", folder / "none.csv", *rest, code=3, says="There is no file")
-    refuse("release", folder, *rest, code=3, says="it is a folder without Parquet files; name a file.")
-    refuse("release", write(folder / "t.dta", GOOD), *rest, code=3, says="unknown ending; kech reads .csv")
+    refuse("release", folder, *rest, code=3, says="it is a folder without Parquet files. Name a file.")
+    refuse(
+        "release",
+        write(folder / "t.dta", GOOD),
+        *rest,
+        code=3,
+        says="its ending is unknown. Use a file that ends in .csv",
+    )
     refuse("release", folder / ("long" * 99 + ".csv"), *rest, code=3, says="file name too long.")
 
 
@@ -287,7 +295,7 @@ def test_a_column_in_two_roles_is_refused(refuse, people, target, role):
 @pytest.mark.parametrize("value", ["NaN", "nan", "inf", "-inf", "Infinity", "1e999"])
 def test_what_is_not_finite_is_refused_in_csv_and_can_be_declared_missing(refuse, release, folder, target, value):
     source = write(folder / "t.csv", "age\n" + "30\n" * 20 + f"{value}\n" * 2)
-    says = "Column 'age', row 21: NaN or an infinity cannot be generalized. If that means missing: --null-values"
+    says = "Column 'age', row 21: NaN or an infinity cannot be generalized. Correct it; or, if it means"
     refuse("release", source, "-o", target, "--k", 2, *QI, code=3, says=says)
     assert Counter(release(source, *QI, f"--null-values={value}")["age"]) == {"30": 20, "": 2}
 
@@ -314,7 +322,9 @@ def test_a_late_change_of_type_is_refused_with_its_row(refuse, folder, target, u
     assert odd not in message
 
 
-@pytest.mark.parametrize(("kind", "word"), [("number", "not a number"), ("date", "not a date such as 2020-12-31")])
+@pytest.mark.parametrize(
+    ("kind", "word"), [("number", "this is not a number"), ("date", "this is no date such as 2020-12-31")]
+)
 def test_a_declared_kind_that_does_not_hold_is_refused_with_its_row(refuse, folder, target, kind, word):
     good = "12" if kind == "number" else "2020-01-01"
     source = write(folder / "t.csv", f"age\n{good}\n\n{good}\nCANARY\nCANARY\n")
@@ -394,7 +404,7 @@ UNUSUAL = {
 @pytest.mark.parametrize("name", UNUSUAL)
 def test_a_nested_column_is_refused_as_quasi_identifier_and_published_as_text(refuse, release, folder, target, name):
     pq.write_table(pa.table({"odd": UNUSUAL[name], "age": [1] * 6}), folder / "t.parquet")
-    says = "Column 'odd' holds lists, blobs or times of day; convert it to text first."
+    says = "Column 'odd' has lists, blobs or times of day as cells. Convert it to text first."
     refuse("release", folder / "t.parquet", "-o", target, "--k", 2, "--qi", "odd", code=3, says=says)
     for place in ("released.csv", "released.parquet"):
         found = release(folder / "t.parquet", *QI, "--sensitive", "odd", target=place)
@@ -445,11 +455,11 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        ((*QI, "--k", "0"), 2, "--k: k is a number of rows or people, 1 or more."),
-        ((*QI, "--k", "-3"), 2, "--k: k is a number of rows or people, 1 or more."),
+        ((*QI, "--k", "0"), 2, "--k: write a number of rows or people, 1 or more."),
+        ((*QI, "--k", "-3"), 2, "--k: write a number of rows or people, 1 or more."),
         ((*QI, "--k", "25"), 4, "k=25 needs 25 rows or more; the table has 24. Choose a smaller k."),
         ((*QI, "--k", "9" * 30), 4, "the table has 24."),
-        ((*QI, "--k", "five"), 2, 'write a whole number. See kech --help.'),
+        ((*QI, "--k", "five"), 2, 'write a whole number. Run kech --help.'),
         (QI, 2, "--k: say among how many rows every row must hide: --k 5."),
         (("--k", "2"), 2, "You named no quasi-identifier."),
         ((*QI, "--k", "2", "--nope"), 2, "Unknown option: --nope"),
@@ -459,16 +469,16 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: write round, exact, or a step greater than 0"),
         ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: write round, exact, or a step greater than 0"),
         ((*QI, "--k", "2", "--axis", "age"), 2, "--axis: write COLUMN=KIND, for example zip=hierarchy."),
-        ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: column 'age' can be number, date, ordered"),
+        ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: choose the kind of column 'age' among number"),
         ((*QI, "--k", "2", "--axis", "age=ordered"), 2, "name the order of an ordered axis, from low to high: age="),
         ((*QI, "--k", "2", "--memory", "much"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "5"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "99999999TB"), 2, "--memory: write a size such as 512MB or 2GB."),
-        ((*QI, "--k", "2", "--memory", "1MB"), 5, "takes about 320 MB of memory, and 1 MB are allowed."),
+        ((*QI, "--k", "2", "--memory", "1MB"), 5, "needs about 320 MB of memory, and 1 MB are allowed."),
         ((*QI, "--k", "2", "--threads", "0"), 2, "--threads: write a whole number from 1 to 256."),
         ((*QI, "--k", "2", "--threads", "100000"), 2, "--threads: write a whole number from 1 to 256."),
         ((*QI, "--k", "2", "--threads", "all"), 2, 'write a whole number.'),
-        ((*QI, "--k", "2", "--encoding", "klingon"), 2, "--encoding: there is no encoding 'klingon'; try utf-8"),
+        ((*QI, "--k", "2", "--encoding", "klingon"), 2, "--encoding: there is no encoding 'klingon'. Try utf-8"),
         ((*QI, "--k", "2", "--encoding", "base64"), 2, "--encoding: there is no encoding 'base64'"),
         ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one character"),
         ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one character"),
@@ -499,8 +509,8 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
         (b"\xff", 2, "Plan "),
         ("[goal]\nk = 3\nkk = 4", 2, "kk: [goal] has no such field. Did you mean 'k'?"),
         ("[nonsense]\nk = 3", 2, "nonsense: a plan has no such section."),
-        ('[goal]\nk = "three"', 2, "k in [goal]: k is a number of rows or people, 1 or more."),
-        ("[goal]\nk = 0", 2, "k in [goal]: k is a number of rows or people, 1 or more."),
+        ('[goal]\nk = "three"', 2, "k in [goal]: write a number of rows or people, 1 or more."),
+        ("[goal]\nk = 0", 2, "k in [goal]: write a number of rows or people, 1 or more."),
         ("[goal]\nk = 99", 4, "k=99 needs 99 rows or more"),
         ('[goal]\nk = 2\n[cut]\ncut = "nope"', 2, "cut in [cut]: choose among local"),
         ('[goal]\nk = 2\n[labels]\ngrid = "nope"', 2, "grid in [labels]: write round, exact"),

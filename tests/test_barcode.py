@@ -348,7 +348,7 @@ def test_an_unknown_reading_and_no_k_are_refused():
     with pytest.raises(BadOption, match="choose among homological, strict, partition"):
         barcode.regimes("loose")
     for reading in ("strict", "homological", "partition"):
-        with pytest.raises(BadOption, match="k: k is a number of rows or people, 1 or more"):
+        with pytest.raises(BadOption, match="k: write a number of rows or people, 1 or more"):
             barcode.regimes(reading, 0)
 
 

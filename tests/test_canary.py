@@ -27,7 +27,7 @@ import kech
 from kech.cli import main
 from kech.errors import KechError
 from kech.release import release as writer
-from kech.release.writing import PeopleTally
+from kech.release.tallies import PeopleTally
 from kech.tables import duckdb as backend
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine

@@ -162,7 +162,7 @@ def test_label_outside_the_grammar_is_a_broken_claim_that_does_not_show_it(tmp_p
     with pytest.raises(ClaimBroken) as caught:
         measure(path, [axis])
 
-    complaint = "does not keep what is promised or asked: 'c': 2 rows hold a label that its axis cannot read."
+    complaint = "does not meet its claims or goals: 'c': 2 rows have a label that its axis cannot read."
     assert str(caught.value).startswith(f"{str(path)!r} {complaint}")
 
 
@@ -405,7 +405,7 @@ def broken(path, **options):
     """Names of the broken claims."""
     with pytest.raises(ClaimBroken) as caught:
         check_certificate(path, **options)
-    listed = str(caught.value).split("asked: ")[1]
+    listed = str(caught.value).split("goals: ")[1]
     return {claim.split(":")[0] for claim in listed.split("; ")}
 
 
@@ -556,7 +556,7 @@ def test_no_certificate_for_a_file_that_breaks_it(tmp_path, options, claim):
     path = write(tmp_path / "out.csv", PEOPLE, ROWS)
     usual = {"axes": PEOPLE_AXES, "sensitive": ["disease"], "kept": ["note"], "rows_in": 10, "k": 3}
 
-    with pytest.raises(ClaimBroken if claim else BadOption, match=claim and f"asked: {claim}:"):
+    with pytest.raises(ClaimBroken if claim else BadOption, match=claim and f"goals: {claim}:"):
         certify(path, **usual | options)
 
 
@@ -1122,9 +1122,9 @@ def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
 @pytest.fixture
 def parted(monkeypatch):
     """How many lines were parted at a time."""
-    lines, real = [], cells._part_lines
+    lines, real = [], cells._parse_lines
     counting = lambda block, **how: lines.append(block.count(b"\n")) or real(block, **how)  # noqa: E731
-    monkeypatch.setattr("kech.certificate.cells._part_lines", counting)
+    monkeypatch.setattr("kech.certificate.cells._parse_lines", counting)
     return lines
 
 
@@ -1444,7 +1444,7 @@ def soon():
 def test_a_long_label_is_read_in_one_pass(tmp_path, case, name, soon):
     axis, label = LONG_LABELS[case]
     path = write(tmp_path / name, ["c"], [[label]])
-    with pytest.raises(ClaimBroken, match="1 rows hold a label that its axis cannot read"):
+    with pytest.raises(ClaimBroken, match="1 rows have a label that its axis cannot read"):
         measure(path, [axis])
 
 

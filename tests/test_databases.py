@@ -202,7 +202,7 @@ def test_what_no_file_can_hold_is_refused_without_the_cell(postgres, folder, kin
         with kech.read_table(address, quasi_identifiers=["age"], keep=["kept"]) as table:
             kech.make_release(table, k=3).write(folder / "out.csv")
     except kech.errors.KechError as refusal:
-        assert "'kept' holds what kech cannot read" in str(refusal)
+        assert "'kept' has a value that kech cannot read" in str(refusal)
         assert not {"0044", "20000"} & set(re.findall(r"\d+", str(refusal)))
         assert not (folder / "out.csv").exists()
     finally:
@@ -262,7 +262,7 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
     assert (folder / "rows.csv").read_text("utf-8").count("\n") == 200_001
 
     with (
-        pytest.raises(OutOfMemory, match="while writing the table: it takes about 10 MB of memory, and 5 MB"),
+        pytest.raises(OutOfMemory, match="while writing the table: it needs about 10 MB of memory, and 5 MB"),
         open_database(find_address(f"duckdb:{folder / 'other.db'}#safe"), 5_000_000) as database,
         database.write_aside(rows.to_reader()),
     ):
@@ -529,7 +529,7 @@ def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder, name):
 @pytest.mark.parametrize("lacking", ["could not allocate", "failed to pin"])
 def test_a_commit_that_lacks_memory_is_refused_with_a_number(folder, lacking):
     said = f"TransactionContext Error: Failed to commit: {lacking} block of size 256.0 KiB"
-    with pytest.raises(OutOfMemory, match="it takes about 640 MB"), writing(folder, 320_000_000):
+    with pytest.raises(OutOfMemory, match="it needs about 640 MB"), writing(folder, 320_000_000):
         raise duckdb.TransactionException(said)
 
 

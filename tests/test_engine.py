@@ -212,14 +212,14 @@ def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):
         (
             duckdb.OutOfMemoryException("CANARY"),
             OutOfMemory,
-            "Out of memory while counting: it takes about 2,000 MB of memory, and 1,000 MB are allowed. Raise --memory",
+            "Out of memory while counting: it needs about 2,000 MB of memory, and 1,000 MB are allowed. Raise --memory",
         ),
         (
             pa.ArrowInvalid("Out of Memory Error: CANARY"),
             OutOfMemory,
-            "Out of memory while counting: it takes about 2,000 MB",
+            "Out of memory while counting: it needs about 2,000 MB",
         ),
-        (duckdb.TransactionException(NO_COMMIT), OutOfMemory, "Out of memory while counting: it takes about 4,816 MB"),
+        (duckdb.TransactionException(NO_COMMIT), OutOfMemory, "Out of memory while counting: it needs about 4,816 MB"),
         (duckdb.IOException("CANARY: No space left on device"), ResourceError, "The disk is full while counting."),
         (
             duckdb.ConversionException("CANARY"),
@@ -563,7 +563,7 @@ def spilled(folder):
 
 def test_memory_that_is_too_small_is_refused():
     table = pa.table({"a": [f"{i:0100}" for i in range(50_000)]})
-    with pytest.raises(OutOfMemory, match=r"takes about 320 MB of memory, and 1 MB are allowed"):
+    with pytest.raises(OutOfMemory, match=r"needs about 320 MB of memory, and 1 MB are allowed"):
         kech.read_table(table, memory="1MB")
     kech.read_table(table, memory="320MB").close()
 
@@ -594,7 +594,7 @@ def test_a_row_longer_than_the_buffer_is_refused_with_a_number_that_is_enough(sh
     """DuckDB loses it without a word where it is the last one."""
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,x\n" * 1000 + f"1,{cell}\n" + "1,x\n" * after, "utf-8", newline="")
-    with pytest.raises(OutOfMemory, match=r"while reading long lines: it takes about 1,281 MB"):
+    with pytest.raises(OutOfMemory, match=r"while reading long lines: it needs about 1,281 MB"):
         kech.read_table(path, memory="320MB")
     with kech.read_table(path, memory="1281MB") as table:
         assert table.rows == 1001 + after
@@ -629,7 +629,7 @@ def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, bloc
 def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
     long_rows = "SELECT repeat('y', 5000) AS a FROM range(16384)"
     engine = DuckDB(memory=150_000_000, threads=1)
-    with pytest.raises(OutOfMemory, match="it takes about 205 MB of memory, and 150 MB are allowed"):
+    with pytest.raises(OutOfMemory, match="it needs about 205 MB of memory, and 150 MB are allowed"):
         engine.stream(long_rows, "publishing").read_all()
     engine.close()
     engine = DuckDB(memory=206_000_000, threads=1)
@@ -640,7 +640,7 @@ def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
 def test_more_memory_hands_out_more_rows_and_the_refusal_knows_it():
     longer = "SELECT repeat('y', 20000) AS a FROM range(2048)"
     engine = DuckDB(memory=300_000_000, threads=1)
-    with pytest.raises(OutOfMemory, match=r"it takes about 3,27[78] MB of memory"):  # 20 batches of 8,192 rows
+    with pytest.raises(OutOfMemory, match=r"it needs about 3,27[78] MB of memory"):  # 20 batches of 8,192 rows
         engine.stream(longer, "publishing").read_all()
     engine.close()
 
@@ -676,8 +676,8 @@ def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kech.tables.duckdb.draw_chances", press)
+    monkeypatch.setattr("kech.tables.duckdb.draw_random_numbers", press)
     engine = DuckDB()
     with pytest.raises(KeyboardInterrupt):
-        engine.rows("SELECT kech_chance(range) FROM range(9)", "publishing")
+        engine.rows("SELECT kech_random(range) FROM range(9)", "publishing")
     engine.close()

@@ -399,7 +399,7 @@ def test_fewer_people_than_k_are_refused(frame):
 
 
 def test_histories_need_a_person():
-    with pytest.raises(BadOption, match="Name who: person="):
+    with pytest.raises(BadOption, match="Name the column: person="):
         release(visits(), person=())
 
 

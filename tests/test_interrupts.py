@@ -64,7 +64,7 @@ def test_what_came_to_nothing_is_heard_again(monkeypatch):
         with suppress(KeyboardInterrupt):
             press()
         press()
-        monkeypatch.setattr("kech.system.console.CLEARED", -1.0)
+        monkeypatch.setattr("kech.system.console.CLEANUP_SECONDS", -1.0)
         press()
 
 

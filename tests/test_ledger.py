@@ -261,7 +261,7 @@ def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, 
     said(people, *TWO, "--k", 5)
     monkeypatch.setattr("kech.release.admission.PAIR_BYTES", 10**12)
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
-    refuse(*words, code=5, says="comparing it with earlier releases: it takes about")
+    refuse(*words, code=5, says="comparing it with earlier releases: it needs about")
     assert not list(folder.glob("two*"))
     assert len(kech.open_ledger().list_releases()) == 1
 
@@ -283,7 +283,7 @@ def test_what_comparing_takes_grows_with_the_different_cells(folder):
             if rows is few:
                 assert first.write(folder / "two.csv")
                 continue
-            with pytest.raises(OutOfMemory, match="comparing it with earlier releases: it takes about 332 MB"):
+            with pytest.raises(OutOfMemory, match="comparing it with earlier releases: it needs about 332 MB"):
                 first.write(folder / "two.csv")
 
 

@@ -67,7 +67,7 @@ def locks(request, monkeypatch):
 
 
 def use_locks_beside(monkeypatch):
-    locks = machine.BesideLocks()
+    locks = machine.LockFiles()
     calls = ("open_handle", locks.open), ("stat_handle", locks.fstat), ("sync_handle", locks.fsync)
     for name, call in (*calls, ("flock", locks.flock), ("close_handle", locks.close)):
         monkeypatch.setattr(machine, name, call)
@@ -117,10 +117,10 @@ def test_drafts_are_kept_while_they_are_held_and_cleared_afterwards(locks, tmp_p
     target = tmp_path / "out.txt"
     with files.draft_file(target) as draft:
         files.write_text(target, "new")
-        assert draft.exists() and files.is_held(draft)
+        assert draft.exists() and files.is_draft_locked(draft)
     left = tmp_path / ".out.txt.0.kech-draft"  # of a run that was killed
     left.write_text("cells", "utf-8")
-    assert not files.is_held(left)
+    assert not files.is_draft_locked(left)
     files.write_text(target, "newer")
 
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
@@ -158,7 +158,7 @@ def test_memory_is_that_of_the_machine_or_what_windows_says_or_four_gigabytes(mo
         return reference._obj.length == 64
 
     assert machine.sysconf is os.sysconf
-    monkeypatch.setattr(machine, "sysconf", machine.answer_sysconf)
+    monkeypatch.setattr(machine, "sysconf", machine.windows_sysconf)
     assert half_the_memory() == 2 * 2**30
     monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=tell)), False)
     assert half_the_memory() == 12345 // 2

@@ -35,7 +35,7 @@ def test_too_little_memory_is_refused_with_what_is_needed(table, tmp_path):
     assert code == 5
     assert not (tmp_path / "out.parquet").exists()
     assert found["error"] == "NeedsMemory"
-    assert re.search(r"takes about 395 MB of memory, and 320 MB are allowed", found["message"])
+    assert re.search(r"needs about 395 MB of memory, and 320 MB are allowed", found["message"])
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_shapes_refuse_too_little_memory_with_what_is_needed(compute, monkeypatc
     monkeypatch.setattr("kech.system.memory.LEAST_BYTES", 240_000_000)
     with (
         kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="240MB") as table,
-        pytest.raises(NeedsMemory, match=r"takes about 241 MB of memory, and 240 MB are allowed") as caught,
+        pytest.raises(NeedsMemory, match=r"needs about 241 MB of memory, and 240 MB are allowed") as caught,
     ):
         compute(table)
     assert caught.value.exit_code == 5
@@ -82,7 +82,7 @@ def test_holes_keep_to_what_is_left_of_the_memory():
         ) as told,
     ):
         kech.compute_barcode(table, max_dimension=1)
-    assert told.value.typed.endswith("--max-dimension 0. Or allow 162 MB more: --memory.")
+    assert told.value.typed.endswith("--max-dimension 0. Or raise --memory by 162 MB.")
 
 
 def test_a_lattice_keeps_to_what_is_left_of_the_memory():

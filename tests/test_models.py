@@ -198,5 +198,5 @@ def test_goals_need_a_sensitive_column(wish):
 
 
 def test_no_wish_is_no_goal():
-    assert not say_goal(k=5).is_for_values
-    assert say_goal(l=2.0).for_values() == {"l": 2, "l_kind": "distinct"}
+    assert not say_goal(k=5).has_sensitive_goals
+    assert say_goal(l=2.0).sensitive_goals() == {"l": 2, "l_kind": "distinct"}

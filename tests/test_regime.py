@@ -207,7 +207,7 @@ def test_a_field_is_refused_where_no_homology_is_computed(cut, field):
             lambda: kech.compute_spectrum(table, k=[3], **asked),
             lambda: kech.Request().override(k=3, **asked),
         ):
-            with pytest.raises(BadOption, match='only the homological reading of cut="regime" takes it'):
+            with pytest.raises(BadOption, match='only the homological reading of cut="regime" uses it'):
                 ask()
         kech.compute_spectrum(table, k=[3], **asked | {"cut": [cut, "regime"], "field": 3})
 
@@ -263,8 +263,8 @@ def test_release_of_the_nine_rows_at_an_eps(release, tmp_path, words):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--cut", "local", "--k", "3", "--eps", "0.3"], 2, "only --cut regime takes a radius"),
-        (["--eps", "0.3"], 2, "only --cut regime takes a radius"),
+        (["--cut", "local", "--k", "3", "--eps", "0.3"], 2, "only --cut regime uses a radius"),
+        (["--eps", "0.3"], 2, "only --cut regime uses a radius"),
         (["--cut", "regime"], 2, "--k"),
         (["--cut", "regime", "--eps", "-1"], 2, "--eps"),
         (["--cut", "regime", "--eps", "nan"], 2, "--eps"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import kech
 from conftest import read_cells
-from kech.tables.batches import Contents, split_shares
+from kech.tables.batches import EqualRows, divide_shares
 from test_assigning import shares_of
 
 WORDS = ("--qi", "age,sex", "--sensitive", "illness", "--keep", "score,town,seen", "--k", 7, "--grid", "exact")
@@ -161,8 +161,8 @@ def test_every_taker_gets_what_it_takes(contents, data):
 def split(shares, weights, held):
     """(point, content, class) -> rows."""
     point, rows, names = zip(*held, strict=True)
-    contents = Contents(np.array(point), np.array(rows), names, names)
-    dealt, left = split_shares(shares, weights, contents, b"key")
+    contents = EqualRows(np.array(point), np.array(rows), names, names)
+    dealt, left = divide_shares(shares, weights, contents, b"key")
     assert left.sum() == weights.sum()
     found = Counter()
     for p, group, first, last in zip(*(dealt[name].tolist() for name in ("p", "class", "first", "last")), strict=True):
@@ -183,7 +183,7 @@ def found_before(found, p):
 
 
 def test_takers_get_every_content_in_proportion():
-    contents = Contents(np.zeros(100, np.int64), np.full(100, 30), [str(i) for i in range(100)], [""] * 100)
-    dealt, _ = split_shares(shares_of((0, 0, 1000), (0, 1, 2000)), np.array([3000]), contents, b"key")
+    contents = EqualRows(np.zeros(100, np.int64), np.full(100, 30), [str(i) for i in range(100)], [""] * 100)
+    dealt, _ = divide_shares(shares_of((0, 0, 1000), (0, 1, 2000)), np.array([3000]), contents, b"key")
     rows = dealt["last"] - dealt["first"] + 1
     assert set(rows[dealt["class"] == 0]) <= {9, 10, 11}

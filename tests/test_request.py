@@ -152,8 +152,8 @@ def test_unknown_words_are_refused(tmp_path):
     [
         ("[goal]\nk == 5\n", "line 2, column 4: it is not TOML. Write fields as NAME = VALUE"),
         ('[goal]\nk = "CANARY\n', "it is not TOML."),
-        ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section stands here twice."),
-        ("[goal]\nk = 5\n[goal]\n", "a field or section stands here twice."),
+        ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section is written twice."),
+        ("[goal]\nk = 5\n[goal]\n", "a field or section is written twice."),
         ("[columns]\nkeep = 3\n", "keep in [columns]: write a list of names, each a text."),
         ('[goal]\nk = 2\nl_kind = "entropy"\n', "l_kind in [goal]: it says how l counts values. Add l=3,"),
         ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: choose among number,"),
@@ -302,7 +302,7 @@ def test_a_part_may_be_a_dictionary_of_its_fields():
     for wrong, says in (
         ({"goal": {"kk": 5}}, r"\[goal\] has no such field. Did you mean 'k'"),
         ({"goal": {"k": "five"}}, "a number of rows or people, 1 or more"),
-        ({"goal": 5}, "it is a section with the fields k, l"),
+        ({"goal": 5}, "write it as a section with the fields k, l"),
         ({"axes": ["age"]}, "name the kind of each column"),
         ({"columns": {"keep": 5}}, "keep: "),
     ):
@@ -447,7 +447,7 @@ def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release,
     (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")
     release(folder / "t.csv", "--qi", "age", "--no-ledger")
     typed = [word.format(folder / "released.csv", folder / "other.csv") for word in words]
-    says = f"`kech {words[0]}` takes --encoding from a plan: encoding in [reading], --plan FILE."
+    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [reading], --plan FILE."
     refuse(*typed, code=3, says=says)
     assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
 
@@ -461,6 +461,6 @@ def test_no_plan_is_advised_where_a_certificate_is_missing(refuse, folder):
 def test_a_column_that_was_not_published_is_said_to_be_so(refuse, release, folder):
     (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
     release(folder / "t.csv", "--qi", "age", "--no-ledger")
-    says = "The released file has no column 'ward'. It was not published, or has another name: see the header line"
+    says = "The released file has no column 'ward'. It was not published, or has another name. Check the header line"
     refuse("verify", folder / "released.csv", "--qi", "ward", "--k", 2, code=2, says=says)
     refuse("risk", folder / "released.csv", "--qi", "ward", code=2, says=says)

@@ -379,10 +379,8 @@ def bomb(tmp_path_factory):
 
 def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refuse, monkeypatch):
     monkeypatch.setattr("kech.tables.duckdb.DuckDB.load_parquet", None)  # nothing of it is read
-    said = refuse(
-        "spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says that it holds 200,000,000 rows"
-    )
-    assert "2,600 MB at least, and 1,000 MB are allowed" in said
+    said = refuse("spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="states 200,000,000 rows")
+    assert "at least 2,600 MB, and 1,000 MB are allowed" in said
     (folder / "parts").mkdir()
     (folder / "parts" / "a.parquet").symlink_to(bomb)
     refuse("inspect", folder / "parts", "--memory", "1GiB", code=5, says="and 1,074 MB are allowed")

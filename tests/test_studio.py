@@ -1039,5 +1039,5 @@ def test_histories_need_a_person_and_a_cut_that_keeps_them(studio, tmp_path):
     goal = {"k": 4, "protect_history": True}
     assert "only --cut local" in refuse(state["plan"] | {"goal": goal, "cut": {"cut": "domain"}})
     studio.give_roles(table, ["patient"], quasi_identifiers=["age", "zip"], release=goal)
-    assert "Name who: --person" in studio.ask(table, "preview", status=422, price=True)["message"]
+    assert "Name the column: --person" in studio.ask(table, "preview", status=422, price=True)["message"]
     studio.json("DELETE", f"/api/tables/{table}")

@@ -195,7 +195,7 @@ EDITS = {
         lambda rows: [*rows[:-1], ["[10, 18]", rows[-1][1]]],
         ["k: asked 3", "classes: not"],
     ),
-    "a label spoilt": (lambda rows: [*rows[:-1], ["about ten", rows[-1][1]]], ["'age': 1 rows hold a label"]),
+    "a label spoilt": (lambda rows: [*rows[:-1], ["about ten", rows[-1][1]]], ["'age': 1 rows have a label"]),
 }
 
 
@@ -242,7 +242,7 @@ def test_few_suppressed_rows_are_not_counted(folder, run, left_out):
     certificate = beside(folder / "out.csv").read_text("utf-8")
     assert str(len(ages)) not in certificate.replace(json.loads(certificate)["file"]["sha256"], "")
     edit(folder / "out.csv", lambda document: document["claims"].update(suppressed=left_out, rows_in=len(ages)))
-    with pytest.raises(ClaimBroken, match="suppressed: it does not fit"):
+    with pytest.raises(ClaimBroken, match="suppressed: it contradicts"):
         kech.verify_release(folder / "out.csv")
 
 

@@ -24,5 +24,6 @@ def test_the_walk_is_seen_from_the_first_call_to_the_written_file(tmp_path):
     walk = walk_release(tmp_path)
 
     assert {"read_table", "Table.values"} <= walk.functions["kech.tables.table"]
-    assert {"make_release", "Release.write"} <= walk.functions["kech.release.release"]
+    assert "make_release" in walk.functions["kech.release.making"]
+    assert "Release.write" in walk.functions["kech.release.release"]
     assert (tmp_path / "released.csv.certificate.json").exists()

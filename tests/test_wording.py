@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,63 @@ def test_refusals_are_whole_short_sentences_in_plain_words():
     assert [(place, part) for place, part in sentences if len(part.split()) > 25] == []
     odd = re.compile(r"whatever|leave away|left away|as good as|by chance|\bdoors?\b|\brooms?\b", re.I)
     assert [(place, part) for place, part in sentences if odd.search(part)] == []
+
+
+VERBS = """
+    add allow ask cast change check choose close collect convert copy correct count create declare delete did drop
+    export fill free give install join keep lower make move name number omit pass raise read release remove rename
+    replace report restore round run save say search set shorten start take try use wait write
+"""
+ADVICE = re.compile(rf"(?:^|[.:;,(?X] |\bor |\band )(?:please )?(?:{'|'.join(VERBS.split())})\b", re.I | re.M)
+WORDED_BY_CLASS = """
+    AlreadyReleased BadLedger BadRowKey ClaimBroken ColumnInTwoRoles ManyValues MissingExtra NeedsMemory
+    NoQuasiIdentifier NoSuchColumn NoSuchFile NotAPath OutOfMemory RepeatedIdentifier TooFewPeople TooFewRows
+    TooLarge TooLittleMemory TooManyNodes TooManyPoints
+"""  # these classes tell what to do, not the code that raises them
+PACKAGES = ("errors", "request", "system", "certificate", "tables", "axes", "points", "spectrum.py", "cli")
+
+
+def variants(node, names, depth=0):
+    """Every text that an expression may have: one for each branch, X for what is filled in."""
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return ["".join(text) for text in product(*(variants(part, names, depth) for part in parts))]
+    if isinstance(node, ast.IfExp | ast.BoolOp):
+        branches = node.values if isinstance(node, ast.BoolOp) else (node.body, node.orelse)
+        return [text for branch in branches for text in variants(branch, names, depth)]
+    if isinstance(node, ast.Name) and node.id in names and depth < 4:
+        return [text for value in names[node.id] for text in variants(value, names, depth + 1)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else ["X"]
+
+
+def values_of_names(nodes):
+    """The values that a piece of code gives to each of its names."""
+    names = {}
+    for node in (node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)):
+        names.setdefault(node.targets[0].id, []).append(node.value)
+    return names
+
+
+def reasons(tree):
+    """The texts with which refusals are made, but for those that end with a sentence that is filled in."""
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        names = values_of_names(tree.body) | values_of_names(ast.walk(function))
+        for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args):
+            kind = getattr(call.func, "id", "")
+            if kind not in WORDED_BY_CLASS.split() and isinstance(vars(kech.errors).get(kind), type):
+                yield from (text for text in variants(call.args[-1], names) if not re.search(r"(^|[.:X] ?)X$", text))
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_refusal_says_what_to_do(package):
+    root = Path(kech.__file__).parent / package
+    trees = [ast.parse(path.read_text("utf-8")) for path in ([root] if root.is_file() else sorted(root.rglob("*.py")))]
+    texts = [text for tree in trees for text in reasons(tree)]
+    classes = [node for tree in trees for node in tree.body if getattr(node, "name", "") in WORDED_BY_CLASS.split()]
+    advice = {"ClaimBroken": kech.errors.DO_NOT_PUBLISH}
+    texts += ["\n".join([*map(text_of, ast.walk(each)), advice.get(each.name, "")]) for each in classes]
+    assert texts
+    assert [text for text in texts if not ADVICE.search(text)] == []
 
 
 def messages():

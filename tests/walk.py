@@ -60,8 +60,8 @@ class Tracer:
     def name(self, frame: FrameType, code: CodeType) -> str | None:
         """`module:function` where the frame is one of kech."""
         module = str(frame.f_globals.get("__name__", ""))
-        is_ours = module.split(".", maxsplit=1)[0] == HOUSE and module != "kech._kernels"
-        return f"{module}:{code.co_qualname}" if is_ours and not code.co_name.startswith("<") else None
+        lock_new_draft = module.split(".", maxsplit=1)[0] == HOUSE and module != "kech._kernels"
+        return f"{module}:{code.co_qualname}" if lock_new_draft and not code.co_name.startswith("<") else None
 
 
 def walk_release(folder: Path) -> Walk:

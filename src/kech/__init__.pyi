@@ -27,12 +27,12 @@ from kech.cuts.partitions import weigh_last_rows as weigh_last_rows
 from kech.release.estimator import Anonymizer as Anonymizer
 from kech.release.ledger import Ledger as Ledger
 from kech.release.ledger import open_ledger as open_ledger
+from kech.release.making import make_release as make_release
 from kech.release.plan import write_request as write_request
 from kech.release.plane import Plane as Plane
 from kech.release.preview import Preview as Preview
 from kech.release.preview import compute_preview as compute_preview
 from kech.release.release import Release as Release
-from kech.release.release import make_release as make_release
 from kech.release.series import Series as Series
 from kech.release.series import open_series as open_series
 from kech.release.twin import Twin as Twin

@@ -1,4 +1,4 @@
-"""Spectrum: every k and every cut side by side, so that k is chosen with open eyes."""
+"""Spectrum: what a release costs at every k and with every cut, so that a user can choose k."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,20 +24,20 @@ from kech.tables.table import Table, check_is_table
 
 @dataclass(frozen=True, slots=True)
 class SpectrumRow:
-    """What a release at k would cost.  Figures nobody has computed are None."""
+    """What a release at k with one cut would cost.  Figures that were not computed are None."""
 
-    k: int  # people of a class at least, or rows where every row is another person
+    k: int  # fewest people of a class; rows where every row is another person
     cut: str
     eps: float
-    eps_error: float  # by how much coarse axes make it larger, at most; 0 where they are not
-    eps_lower_bound: float | None  # of every partition of these points
+    eps_error: float  # the most by which coarse axes enlarge eps; 0 where no axis is coarse
+    eps_lower_bound: float | None  # for every partition of these points
     classes: int
     loss: float
     loss_lower_bound: float | None
-    loss_gap: float | None  # the share of the bound by which the loss is above it, at most
+    loss_gap: float | None  # (loss - bound) / bound
     suppressed: int
     average_class: float  # in rows
-    c_avg: float  # average class, in rows, over k
+    c_avg: float  # average_class / k
     discernibility: int
     loss_per_column: dict[str, float]
     l: int | None  # noqa: E741 - the letter of l-diversity
@@ -52,9 +52,9 @@ class Spectrum:
     points: int
     columns: tuple[str, ...]
     lines: tuple[SpectrumRow, ...]
-    step: float = 0.0  # of coarse axes
-    library: str | None = None  # of dataframes: the caller's
-    no_bound: dict[str, str] | None = None  # where bounds were asked for: the cuts that have none, and why
+    step: float = 0.0  # width to which axes were coarsened
+    library: str | None = None  # the caller's library of dataframes
+    no_bound: dict[str, str] | None = None  # where bounds were requested: the cuts without one, and why
     people: int | None = None  # of the table; None where every row is another person
 
     def __repr__(self) -> str:
@@ -77,12 +77,12 @@ class Spectrum:
         return [asdict(line) for line in self.lines]
 
     def to_frame(self) -> Any:
-        """The rows as a dataframe of your library, the loss of each column in one of its own."""
-        apart = [(row, row.pop("loss_per_column")) for row in self.rows()]
-        return as_frame([row | {f"loss[{name}]": loss[name] for name in loss} for row, loss in apart], self.library)
+        """The rows as a dataframe of your library, with a column `loss[NAME]` for each quasi-identifier."""
+        pairs = [(row, row.pop("loss_per_column")) for row in self.rows()]
+        return as_frame([row | {f"loss[{name}]": loss[name] for name in loss} for row, loss in pairs], self.library)
 
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
-        """Draw the trade-off; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        """Draw loss, classes and eps against k into a file (.svg, .html, .png), or on matplotlib axes."""
         from kech.views.pictures import plot
         from kech.views.pictures.spectrum import draw_spectrum
 
@@ -111,44 +111,44 @@ def compute_spectrum(
     bound: bool = False,
     **fields: Any,
 ) -> Spectrum:
-    """Classes, loss and eps for each k (2 to 100 by default) and each cut; all else as a request says, or its fields.
+    """Classes, loss and eps for each k (2 to 100 by default) and each cut; other options are fields of a request.
 
-    Where a person may have several rows, k counts people, and goes no further than there are people.  All other
-    figures, l and t too, count rows.
+    Where a person may have several rows, k counts people and is at most their number.  All other figures, also l and
+    t, count rows.
 
     l, t and alpha are goals for every class and sensitive column, as in a release.  Rows show the smallest number of
-    distinct values and the largest t that are reached.
-    More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
-    `bound` proves for every k how far its loss is above what any release could reach; that takes longer.
+    distinct values and the largest t of any class.
+    With more points than `max_points` (or than memory can hold) kech makes the axes coarser; see eps_error.
+    `bound` proves for every k how far its loss is above the lowest loss of any release.  That takes longer.
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    request = table.resolve_request(request, fields | {"cut": leading_cut(cuts)})
+    request = table.resolve_request(request, fields | {"cut": cut_with_most_options(cuts)})
     warn_of_repeats(table)
     selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
     people = count_table_people(table)
     ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
-    _ = table.secret  # where none can be made, that is said before any work
+    _ = table.secret  # refuses now, before any work, where no secret can be created
     point_limit = PointLimit(request.limits.max_points, ks[0], further_ks=tuple(ks[1:]))
     coded = {
         each.by_level: build_points_to_cut(table, request.labels, each, point_limit=point_limit)
         for each in {each.by_level: each for each in reversed(selected)}.values()
     }
     lines: list[SpectrumRow] = []
-    why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
+    obstacles = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
     for each in selected:
-        bounds = "none" if why[each.cut] else "closest" if bound else "quick"
+        bounds = "none" if obstacles[each.cut] else "closest" if bound else "quick"
         lines += measure_cut(coded[each.by_level], ks, each, request.goal, bounds, threads=table.threads)
     points = coded[selected[0].by_level]
     counts = (table.rows, len(points.merge_people()[0].weights))
-    no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
+    no_bound = {name: reason for name, reason in obstacles.items() if reason} if bound else None
     columns = table.quasi_identifiers
     return Spectrum(*counts, columns, tuple(lines), points.step, table.library, no_bound, people)
 
 
 def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
-    """One of the cuts by its name, or several."""
+    """The names of one cut or of several, checked."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     for name in cuts:
         FIELDS["cut"].check(name)
@@ -157,27 +157,27 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     return cuts
 
 
-def leading_cut(cuts: Sequence[str] | None) -> str | None:
-    """Of several cuts the one that most can be said of: a request names one."""
+def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
+    """The one of these cuts that accepts the most options: a request can name only one."""
     return next((cut for cut in ("regime", *CUTS) if cut in (cuts or ())), None)
 
 
 def measure_cut(
     points: Points, ks: Sequence[int], cut: Cut, goal: Goal, bounds: str, *, threads: int
 ) -> Iterator[SpectrumRow]:
-    """The rows of one cut, with no bounds, quick ones of some k, or the closest of every k."""
+    """The rows of one cut; bounds are `none`, `quick` (for some k) or `closest` (for every k, slower)."""
     quick = quick_bounds(points, ks, threads=threads) if bounds == "quick" else {}
     for k, partition in zip(ks, cut_points(points, ks, cut, goal, threads=threads), strict=True):
-        known = quick.get(k)
+        bound = quick.get(k)
         if bounds == "closest":
-            known = closest_bound(partition, k, threads=threads)
-        elif known and not fits_grid(k, partition):  # of a larger k, and measured by its length
-            (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=threads)
-        yield measure_partition(cut.cut, k, partition, known, goal.t_kind)
+            bound = closest_bound(partition, k, threads=threads)
+        elif bound and not fits_grid(k, partition):  # a partition of a larger k, with the domain of its grid
+            (bound,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=threads)
+        yield measure_partition(cut.cut, k, partition, bound, goal.t_kind)
 
 
 def measure_partition(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
-    """The row of the spectrum that one partition makes."""
+    """The row of the spectrum for one partition."""
     average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
     worst = worst_figures(Goal(l=1, t=1, t_kind=t_kind), tallies) if tallies else None

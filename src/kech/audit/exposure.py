@@ -15,7 +15,8 @@ from kech.certificate import AnyPath, Cell, open_published
 from kech.certificate.cells import TextTable
 from kech.certificate.check import few_rows
 from kech.certificate.models import guess_kind, value_reader
-from kech.release.published import Ints, hash_cells, mix
+from kech.points.people import mix
+from kech.release.published import Ints, hash_cells
 
 MOST_VALUES = 10  # that are listed of a column
 

@@ -19,7 +19,7 @@ from kech.release.ledger import open_ledger
 from kech.release.plan import write_request
 from kech.release.release import Release
 from kech.request import Limits, Request
-from kech.system.files import clear_refusals, draft_folder, put_folder_in_place
+from kech.system.files import draft_folder, put_folder_in_place, refuse_disk_errors
 
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
@@ -69,7 +69,7 @@ def publish_release(
     check_path(name, "name")
     before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
-    with clear_refusals(place), draft_folder(place) as draft:
+    with refuse_disk_errors(place), draft_folder(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
         past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
@@ -87,7 +87,7 @@ def check_folder(folder: Path, name: str) -> Path:
     """A folder that is new or empty, and a name for a file in it."""
     if Path(name).name != name or name in (PLAN, PAGE, PRIVATE):
         raise BadTarget(name, "name a file in the folder, such as people.csv, without a path.")
-    with clear_refusals(folder):
+    with refuse_disk_errors(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
     return folder

@@ -28,8 +28,8 @@ from kech.certificate.models import fold_text
 from kech.errors import BadOption, ClaimBroken, KechError
 from kech.points.points import find_hierarchy
 from kech.release.linkage import check_covers, check_loaded, link, read_codes
+from kech.release.making import repeat_release
 from kech.release.published import Ints, Published, group_rows, normalize_cell
-from kech.release.release import repeat_release
 from kech.release.writing import write_batches
 from kech.request import FIELDS, AxisChoice, Labels, Request
 from kech.system.console import report

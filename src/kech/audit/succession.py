@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.certificate import check_certificate, read_claims
-from kech.certificate.cohorts import Label, Rows, broken_changes, compare_rows, count_rows, read_alike
+from kech.certificate.cohorts import Label, Rows, as_comparable, broken_changes, compare_rows, count_rows
 from kech.errors import BadSeries, ClaimBroken
 from kech.release.series import Series, open_series
 from kech.release.series.series import Life
@@ -77,5 +77,5 @@ def add_rows(lives: Iterable[Life]) -> dict[Label, int]:
     """Rows of all cohorts under each label."""
     rows_of_label: Counter[Label] = Counter()
     for life in lives:
-        rows_of_label[tuple(map(read_alike, life.label))] += life.rows
+        rows_of_label[tuple(map(as_comparable, life.label))] += life.rows
     return dict(rows_of_label)

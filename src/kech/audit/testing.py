@@ -42,8 +42,8 @@ def assert_k_anonymous(
     table = text_of(frame)
     classes, within = count(table, columns, secrets)
     broken = small_classes(classes.rows.tolist(), k, columns)
-    if goal.is_for_values:
-        value_goals = goal.for_values()
+    if goal.has_sensitive_goals:
+        value_goals = goal.sensitive_goals()
         broken += broken_goals(value_goals, model_figures(table, within, {}, value_goals))
     if broken:
         raise AssertionError("; ".join(broken))

@@ -149,7 +149,7 @@ def check_figures(
     goal.check_sensitive(sensitive)
     if goal.protect_history and "histories" not in figures:
         raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
-    goals = goal.for_values()
+    goals = goal.sensitive_goals()
     if goals or goal.k is not None or not figures:
         measured = check_table(path, columns, 1 if goal.k is None else goal.k, sensitive, goals=goals, **known)
         figures = measured | figures

@@ -1,7 +1,7 @@
-"""Axes: each quasi-identifier coded to integers in an order; how wide a range of codes is; how it is printed.
+"""Axes: each quasi-identifier as ordered integer codes; the width and the label of a range of codes.
 
-In: the distinct values of a column.  Out: codes, widths and labels, all functions of a range [lo, hi] of codes.
-NULL, where a column has it, is the last code: a value of its own, and together with any other all is lost.
+In: the distinct values of a column.  Out: codes; widths and labels, both functions of a range [lo, hi] of codes.
+NULL, where a column has it, has the last code.  A range of NULL and other values is printed as `*`, with width 1.
 """
 
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis

@@ -1,4 +1,4 @@
-"""Axis: a column as a range of codes, with what all kinds of columns have in common."""
+"""Axis: the base classes of all kinds of axes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -19,10 +19,10 @@ EVERYTHING = "*"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Axis(ABC):
-    """A column as a range of codes."""
+    """A column as ordered integer codes."""
 
     column: str
-    codes: Codes  # the code of each distinct value, in the order the values were given
+    codes: Codes  # the code of each distinct value of the column, in the order of the values
     has_null: bool
 
     @property
@@ -37,63 +37,63 @@ class Axis(ABC):
 
     @abstractmethod
     def widths(self, lo: Ints, hi: Ints) -> Floats:
-        """Width in [0, 1] of what is printed for each range of codes."""
+        """The width, from 0 to 1, of the label of each range of codes."""
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """Width of each range of codes wherever eps is measured: of two values, their distance.
+        """The width of each range of codes by which eps is measured; of two values it is their distance.
 
-        It is the printed width on lines, and on trees and orders where no value is rare: there labels are printed
-        wider.  It is a metric, and off a grid depends on which values occur, not on how often.
+        It equals the width of the label, except on trees and orders with rare values, whose labels are wider.  It is a
+        metric, and without a grid it depends on which values occur, not on how often.
         """
         return self.widths(lo, hi)
 
     @abstractmethod
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """The whole range that the label of [lo, hi] stands for: equal labels, equal ranges."""
+        """The closed range of each [lo, hi]: all codes that its label covers; equal labels have equal closed ranges."""
 
     @abstractmethod
     def label(self, lo: int, hi: int) -> str | None:
-        """What is printed for a closed range."""
+        """The label of a closed range."""
 
     @abstractmethod
     def encode(self, values: Any) -> Codes:
-        """Codes of values that may be new; -1 where an axis has no place for one."""
+        """The codes of values that may be new; -1 for a value that is not on the axis."""
 
     @abstractmethod
     def add_to(self, widths: Widths) -> None:
-        """Tell the kernels about this axis."""
+        """Add the widths of this axis to those of the kernels."""
 
     def add_metric_to(self, widths: Widths) -> None:
-        """Tell the kernels how eps is measured on this axis."""
+        """Add the metric of this axis to those of the kernels."""
         self.add_to(widths)
 
     @abstractmethod
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """What a reader must know to measure the published labels."""
+        """The parameters in a certificate from which a reader measures the published labels."""
 
     @property
     def null(self) -> int:
-        """Code of NULL, or -1."""
+        """The code of NULL; -1 without NULL."""
         return self.values if self.has_null else -1
 
     @cached_property
     def size(self) -> int:
-        """Number of codes."""
+        """Number of codes, with NULL."""
         return self.values + self.has_null
 
     @property
-    def widens(self) -> bool:
-        """Whether its labels are padded at random."""
+    def is_padded(self) -> bool:
+        """Whether labels of this axis are padded at random, to protect them."""
         return False
 
     def at(self, k: int) -> Self:
-        """This axis as it may be published for k: fewer edges, fewer values that are spelled out."""
+        """The axis as it may be published at k: only edges and values that k rows or more hide."""
         del k
         return self
 
     @property
     def state(self) -> bytes:
-        """What differs between two k at which this axis is published differently."""
+        """Bytes that are equal for two k exactly where the axis is published in the same way."""
         return b""
 
     def labels(self, lo: Ints, hi: Ints) -> list[str | None]:
@@ -103,21 +103,21 @@ class Axis(ABC):
         return [texts[i] for i in inverse.ravel()]
 
     def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Ranges printed with one end only, whose true width nobody knows: numbers and dates only.
+        """Whether each label has one end only (`>= 80`), so that its true width is unknown: numbers and dates only.
 
-        An order is public, so `middle..` ends at its last value.
+        The label `middle..` of an order is not open: it ends at the last value of the public order.
         """
         del hi
         return np.zeros(len(lo), bool)
 
-    def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """NULL together with something else."""
+    def mixes_null(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each range contains NULL and another value."""
         return np.asarray((hi == self.null) & (lo < hi))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextAxis(Axis):
-    """Values that are text, in the order of their codes."""
+    """An axis of texts, ordered by their codes."""
 
     @property
     @abstractmethod
@@ -127,11 +127,11 @@ class TextAxis(Axis):
     @property
     @abstractmethod
     def starts(self) -> Ints | None:
-        """The first code of each cell, where cells hold several values."""
+        """The first code of each run, where an axis was coarsened; None where every value is a run."""
 
     @cached_property
     def runs(self) -> tuple[Ints, Ints]:
-        """For each code the first and last code of those that are coded alike; NULL is alone."""
+        """For each code the first and last code of its run, whose values have one code; NULL is a run of its own."""
         starts = np.arange(self.values) if self.starts is None else self.starts
         starts = np.append(starts, [self.values] * self.has_null).astype(np.int64)
         lengths = np.diff(np.append(starts, self.size))
@@ -139,11 +139,11 @@ class TextAxis(Axis):
 
     @property
     def cells(self) -> tuple[Ints, Ints]:
-        """For each code the first and last code that are printed with it at least."""
+        """For each code the first and last code of the narrowest label that contains it."""
         return self.runs
 
     def expand_to_cells(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """The whole cells that a range touches."""
+        """Each range, extended to whole cells."""
         return self.cells[0][lo], self.cells[1][hi]
 
     @cached_property

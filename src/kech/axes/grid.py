@@ -1,12 +1,12 @@
-"""Grid: round edges for numbers and dates, each published only while it hides among k rows.
+"""Grid: round edges for numbers and dates, each published only at a k for which it hides among k rows.
 
-In: the distinct values of a column with their counts.  Out: edges, and for each edge the largest k it serves.
-Rulers know where round numbers and calendar dates lie, and how these are written.  Dates are seconds since 1970, so
-one grid serves both.
+In: the distinct values of a column with their counts.  Out: edges, and for each edge the largest k at which it may be
+published.  Rulers have marks at round numbers or calendar dates.  Dates are seconds since 1970, so the same code grids
+both.
 
-The edges form a tree: a cell is parted at the roundest mark that leaves many rows on both sides, and so on.
-An edge serves k when it, and every edge above it in the tree, leaves k rows on either side (or none).
-So the edges of a larger k are among those of a smaller one: grids are nested.
+The edges form a tree: a cell is split at the roundest mark with many rows on both sides, and so on.
+An edge may be published at k when it, and every edge above it in the tree, has k rows on either side (or none).
+So the edges at a larger k are among those at a smaller one: grids are nested.
 """
 
 import math
@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
+MOST_MARKS = 5000  # of the finest ruler of an axis
 MOST_RULERS = 7  # of an axis whose steps divide one another
 MOST_DAYS = 50_000  # steps of such an axis of dates
 DAY = 86400.0
 EPOCH = datetime(1970, 1, 1)
-CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31: beyond, no date is written
-EXACT_POWER = 22  # the largest power of ten that is a float
-USUAL = 0.95  # share of the rows whose precision decides: of Titanic's ages 3 % are estimates such as 28.5
-FINEST_CLOSED = 0.01  # a unit so fine that its last multiple before an edge is no number that people read
-MOST_DIGITS = 15  # a float tells decimals of so many digits apart
+CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31, the limits of ISO dates
+EXACT_POWER = 22  # the largest power of ten that is an exact float
+USUAL = 0.95  # share of the rows that decides the unit: of Titanic's ages 3 % are estimates such as 28.5
+FINEST_CLOSED = 0.01  # the finest unit with which intervals are printed closed: [20, 29.99]
+MOST_DIGITS = 15  # of a decimal that a float represents
 
 
 class Ruler(Protocol):
-    """Marks at one distance; `size` is that distance, roughly."""
+    """Marks at equal or nearly equal distances; `size` is the approximate distance."""
 
     @property
     def size(self) -> float:
@@ -47,7 +47,7 @@ class Ruler(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NumberRuler:
-    """Multiples of mantissa * 10^exponent, exact as decimals."""
+    """Marks at the multiples of mantissa * 10^exponent, exact as decimals."""
 
     mantissa: int
     exponent: int
@@ -69,7 +69,7 @@ class NumberRuler:
 
 @dataclass(frozen=True, slots=True)
 class DateRuler:
-    """Starts of every so many years, months, days, hours, minutes or seconds."""
+    """Marks at the starts of every n-th year, month, day, hour, minute or second."""
 
     seconds: float
     period: str  # a unit of numpy.datetime64
@@ -104,22 +104,22 @@ CALENDAR = (
 
 
 def number_rulers(span: float, unit: float) -> list[Ruler]:
-    """Steps 1, 2, 5 times a power of ten, from the length of the span down to the unit."""
+    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span down to the unit."""
     top = int(np.ceil(np.log10(span)))
     rulers = [NumberRuler(m, e) for e in range(top, top - 8, -1) for m in (5, 2, 1)]
     return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= span * 2]
 
 
 def date_rulers(span: float, unit: float) -> list[Ruler]:
-    """Calendar steps, from the length of the span down to the unit."""
+    """Rulers with calendar steps, from the length of the span down to the unit."""
     fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= span * 2]
     return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
 
 
 def dividing_number_rulers(span: float, base: NumberRuler) -> list[Ruler]:
-    """Round multiples of a step, coarse to fine, each dividing the one before: 50, 10, 5, 1.
+    """Rulers with round multiples of a step, coarse to fine, each dividing the one before: 50, 10, 5, 1.
 
-    The coarsest is no longer than the span; of more than seven the finest are left out.
+    The coarsest step is at most the span; of more than seven rulers the finest are omitted.
     """
     steps = max(int(span / base.size + 1e-9), 1)
     power = 10 ** (len(str(steps)) - 1)
@@ -130,35 +130,35 @@ def dividing_number_rulers(span: float, base: NumberRuler) -> list[Ruler]:
 
 
 def dividing_date_rulers(span: float, unit: float) -> list[Ruler]:
-    """Hundred years, ten years, years, months, days, hours, minutes and seconds, as far as they fit; coarse to fine."""
+    """Rulers of 100 years, 10 years, years, months, days, hours, minutes and seconds, as far as they fit the span."""
     nested = [r for r in CALENDAR if r.every == 1 or (r.period == "Y" and r.every in (10, 100))]
     fitting = [r for r in nested if span / MOST_DAYS <= r.size and unit <= r.size <= span]
     return list(fitting[:MOST_RULERS] or date_rulers(span, unit)[-1:])
 
 
 def base_ruler(step: float) -> NumberRuler:
-    """Multiples of any step, as a decimal."""
+    """The ruler with marks at the multiples of any step."""
     _, digits, exponent = Decimal(repr(step)).normalize().as_tuple()
     return NumberRuler(int("".join(map(str, digits))), int(exponent))
 
 
 def unit_ruler(span: float, unit: float) -> NumberRuler:
-    """The unit of a column, or a thousandth of the span for numbers that have none."""
+    """The ruler of the unit of a column; without a unit, of about a thousandth of the span."""
     return base_ruler(unit) if unit else NumberRuler(1, Decimal(span).adjusted() - 3)
 
 
 def number_unit(values: Floats) -> float:
-    """The power of ten, at most 1 and at least a millionth, that divides every value; 0 if none does."""
+    """The largest power of ten, from a millionth to 1, that divides every value; 0 if none does."""
     return find_unit(values, np.ones(len(values), np.int64), 1.0)
 
 
 def usual_unit(values: Floats, counts: Ints) -> float:
-    """The unit of nearly all rows: a few odd ones do not decide how edges are written."""
+    """The unit of 95 % of the rows, so that a few exceptions do not decide the edges."""
     return find_unit(values, counts, USUAL)
 
 
 def find_unit(values: Floats, counts: Ints, share: float) -> float:
-    """The power of ten, at most 1 and at least a millionth, that divides this share of the rows; 0 if none does."""
+    """The largest power of ten, from a millionth to 1, that divides this share of the rows; 0 if none does."""
     largest = float(np.abs(values).max(initial=0.0))
     for digits in range(7):
         if largest >= 10.0 ** (MOST_DIGITS - digits):
@@ -169,7 +169,7 @@ def find_unit(values: Floats, counts: Ints, share: float) -> float:
 
 
 def closing_unit(values: Floats, unit: float) -> float:
-    """The unit by which intervals are closed, `[20, 29]`; 0 where values lie between: `[20, 30)` is half-open."""
+    """The unit of closed intervals `[20, 29]`; 0 where intervals are half-open, `[20, 30)`."""
     return unit if unit >= FINEST_CLOSED and number_unit(values) == unit else 0.0
 
 
@@ -180,22 +180,22 @@ def date_unit(values: Floats) -> float:
 
 def last_before(edges: Floats, unit: float) -> Floats:
     """The last multiple of the unit before each edge; the edge itself where there is no unit."""
-    return in_digits(edges - unit, unit)
+    return round_to_unit(edges - unit, unit)
 
 
-def in_digits(values: Floats, unit: float) -> Floats:
-    """Multiples of the unit, without the noise of sums; values themselves where there is no unit."""
+def round_to_unit(values: Floats, unit: float) -> Floats:
+    """Values rounded to decimals of the unit; unchanged without a unit."""
     return np.round(values, max(0, round(-math.log10(unit)))) if unit else values
 
 
 def format_number(value: float, unit: float) -> str:
-    """The shortest decimal that reads back as the same number; multiples of a decimal unit stay short."""
+    """The shortest exact decimal of a number, rounded to its unit."""
     exact = round(value, max(0, round(-math.log10(unit)))) if unit else value
     return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
 
 
 def format_date(seconds: float, unit: float) -> str:
-    """ISO date, with the time of day only where the column has one."""
+    """An ISO date; with the time of day where the unit is finer than a day."""
     moment = EPOCH + timedelta(seconds=seconds)
     return moment.date().isoformat() if unit == DAY else moment.isoformat(sep=" ")
 
@@ -203,8 +203,8 @@ def format_date(seconds: float, unit: float) -> str:
 # -- edges of a grid ------------------------------------------------------------------------------------
 
 
-ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published for every k
-LARGEST = 1e307  # beyond it the length of an axis would be no float
+ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published at every k
+LARGEST = 1e307  # of a value: the length of an axis must be a float
 FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
 
 
@@ -214,27 +214,26 @@ class Grid:
 
     edges: Floats
     largest_k: Ints
-    span: tuple[float, float]  # edges lie in it; all beyond is an open tail
-    unit: float  # values are multiples of it; 0 where they are not
+    span: tuple[float, float]  # contains all edges; beyond it are open tails
+    unit: float  # all values are multiples of it; 0 without a unit
 
 
 def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
-    """Grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
+    """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
     unit = date_unit(values) if is_date else usual_unit(values, counts)
     low, high = bulk_span(values, counts, is_date)
     if not is_date:
         rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
         return build_grid(values, counts, (low, high), closing_unit(values, unit), rulers)
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
-    written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
+    written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
     return replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
 
 
 def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
-    """Grid of equal steps, for levels that hide their edges by themselves: tails beyond the bulk of the rows are open.
+    """The grid of equal steps, for cuts that print a whole column at one level; tails beyond most rows are open.
 
-    Such a grid is published one level for the whole column, and every cell that is printed holds a class of
-    k rows or more.  So equal edges hide among k rows by construction, and serve every k.
+    Every printed cell contains a class of k rows or more.  So each edge hides among k rows at every k.
     """
     unit = date_unit(values) if is_date else usual_unit(values, counts)
     low, high = bulk_span(values, counts, is_date)
@@ -247,7 +246,7 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
 
 
 def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:
-    """Steps that divide one another, coarse to fine, from the length of a stretch down to the unit."""
+    """Rulers whose steps divide one another, coarse to fine, from the length high - low down to the unit."""
     if is_date:
         return dividing_date_rulers(max(high - low, unit, 1.0), unit)
     span = max(high - low, unit, abs(low) * 1e-9, 1e-290)
@@ -255,7 +254,7 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
 
 
 def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float]:
-    """The span of all but the outermost rows, 20 or half a percent at each end, inside what can be written."""
+    """The span of the values without the outermost 20 rows (or 0.5 %) at each end, within the limits of labels."""
     rows = int(counts.sum())
     left_out = min(max(20, rows // 200), rows // 4)
     rows_up_to = np.cumsum(counts)
@@ -267,7 +266,7 @@ def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float
 
 
 def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> Grid:
-    """Edges at the marks of `rulers` (coarse to fine), each with the k it serves."""
+    """The grid with edges at marks of these rulers (coarse to fine), each with its largest k."""
     low, high = round_outward(span, unit, rulers)
     marks, ranks = all_marks(low, high, rulers)
     values_below = np.searchsorted(values, marks)
@@ -278,9 +277,9 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
 
 
 def round_outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
-    """The span, rounded outward to the coarsest marks that cut it into about five steps or more.
+    """The span, rounded outward to the coarsest marks that divide it into about five steps or more.
 
-    The last mark lies beyond the span, since steps are half open.
+    The last mark is greater than the span, since steps are half open.
     """
     length = span[1] - span[0]
     ruler = next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
@@ -299,15 +298,15 @@ def all_marks(low: float, high: float, rulers: Sequence[Ruler]) -> tuple[Floats,
 
 
 def find_largest_k(rows_before: Ints, values_before: Ints, ranks: Ints) -> Ints:
-    """For each mark the largest k for which it may be published, 0 for none.
+    """For each mark the largest k at which it may be published; 0 for none.
 
-    In: how many rows, and how many distinct values, lie below each mark, with the two ends of the column before and
-    after the marks; and the rank of each mark, 0 for the roundest.
+    In: the rows and the distinct values below each mark, preceded by 0 and followed by the totals; and the rank of
+    each mark, 0 for the roundest.
 
-    A mark between two occupied parts hides among the rows of the smaller part.  A mark at the end of an
-    empty stretch hides among the rows of the step, of its own roundness, that touches it.
-    Where people are counted in place of rows, a stretch may hold values of people who are counted elsewhere: it is
-    empty only where it holds no value.
+    A mark between two occupied cells hides among the rows of the smaller cell.  A mark at the end of an empty cell
+    hides among the rows of the neighbouring step of its own roundness.
+    Where people are counted instead of rows, a cell may have values of people who are counted elsewhere: it is empty
+    only where it has no value.
     """
     neighbours = rounder_neighbours(ranks)
     largest_k = np.zeros(len(rows_before), np.int64)
@@ -330,7 +329,7 @@ def find_largest_k(rows_before: Ints, values_before: Ints, ranks: Ints) -> Ints:
 def count_hiding_rows(
     rows_before: Ints, values_before: Ints, neighbours: tuple[Ints, Ints], cell: tuple[int, int], inner: Ints
 ) -> Ints:
-    """Among how many rows each inner mark of a cell would hide, if it parted the cell."""
+    """Among how many rows each inner mark of a cell would hide, if it split the cell."""
     (low, high), (previous, following) = cell, neighbours
     left, right = rows_before[inner] - rows_before[low], rows_before[high] - rows_before[inner]
     left_empty, right_empty = values_before[inner] == values_before[low], values_before[high] == values_before[inner]
@@ -340,7 +339,7 @@ def count_hiding_rows(
 
 
 def rounder_neighbours(ranks: Ints) -> tuple[Ints, Ints]:
-    """For each mark, counted from 1, the nearest mark on either side that is as round or rounder."""
+    """For each mark, numbered from 1, the nearest mark on either side that is as round or rounder."""
     beyond = len(ranks) + 1
     before, after = np.zeros(beyond + 1, np.int64), np.full(beyond + 1, beyond)
     for rank in np.unique(ranks):

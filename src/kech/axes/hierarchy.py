@@ -1,8 +1,8 @@
-"""Hierarchy: the steps by which a value is blurred, up to a root that says nothing.
+"""Hierarchy: the tree of labels above the values of a column, up to a root that covers all of them.
 
-In: a file or a mapping as the field writes them (ARX and ANJANA CSV, nested TOML and JSON), or the values of a column.
+In: a file or a mapping in a usual format (CSV of ARX and ANJANA, nested TOML and JSON), or the values of a column.
 Out: a `GeneralizationTree`, or a refusal that names the file, the line and the node.
-Leaves stand in depth-first order, so that any set of values is a range of codes.
+Leaves are in depth-first order, so that the values under any node are a range of codes.
 """
 
 import csv
@@ -39,12 +39,12 @@ class GeneralizationTree:
     """Leaves in depth-first order, each with its path (value, level-1 label, ..., root label).
 
     The leaves under a node are neighbours, so LCA(S) = LCA(min S, max S).  A label that repeats upward
-    (Other, Other, *) is read as the highest node that bears it, and is as wide as that node.
+    (Other, Other, *) means the highest node with this label, and is as wide as that node.
     """
 
     paths: tuple[LeafPath, ...]
     source: str = field(default="given tree", compare=False)
-    padded: int = field(default=0, compare=False)  # leaves that were less deep than others
+    padded: int = field(default=0, compare=False)  # number of leaves whose paths were shorter than others
 
     def _repr_html_(self) -> str:
         from kech.views.notebook_audits import show_tree
@@ -62,17 +62,17 @@ class GeneralizationTree:
         return len(self.paths[0]) if self.paths else 1
 
     def label(self, lo: int, hi: int) -> str:
-        """Label of LCA(lo..hi), the lowest node above all of these leaves; of the leaf if lo == hi."""
+        """The label of the lowest common ancestor of the leaves lo to hi; of the leaf itself if lo == hi."""
         return self.paths[lo][self._meeting_level(lo, hi)]
 
     def spans(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """First and last leaf that a reader of each label(lo, hi) has to think of."""
+        """First and last leaf under the node that each label(lo, hi) means."""
         level = self.read_level(lo, hi)
         first, last = self._ends
         return first[level, lo], last[level, lo]
 
     def is_root(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Whether each label(lo, hi) is read as the root."""
+        """Whether each label(lo, hi) means the root."""
         return np.asarray(self.read_level(lo, hi) == self.height - 1)
 
     def level_codes(self, level: int) -> NDArray[np.int32]:
@@ -85,7 +85,7 @@ class GeneralizationTree:
         return tuple(dict.fromkeys(path[level] for path in self.paths))
 
     def leaf_counts(self, sizes: Ints | None = None) -> dict[str, int]:
-        """Label of every node -> leaves under it; a label that repeats upward counts at its highest."""
+        """The number of leaves under each label; a repeated label means its highest node."""
         counts: dict[str, int] = {}
         for level, codes in enumerate(self.node_sizes() if sizes is None else sizes):
             first = np.flatnonzero(np.diff(self._codes[level], prepend=-1))
@@ -98,42 +98,39 @@ class GeneralizationTree:
         return np.asarray(last - first + 1)
 
     def known_sizes(self, rows: Ints, k: int) -> Ints:
-        """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
+        """[level, leaf]: the leaves under children with k rows or more, and one for all other children together.
 
-        So the numbers follow from which nodes k rows hold; whether other children occur, and how many, does not show.
-        A node counts two at least: who reads its label does not know the value.
+        So the numbers do not reveal whether children of fewer than k rows occur, and how many.
+        A node counts at least two leaves, since its label does not tell the value.
         """
-        sizes, holders = np.ones((self.height, len(self.paths)), np.int64), rows
+        sizes, node_rows = np.ones((self.height, len(self.paths)), np.int64), rows
         for level, codes in enumerate(self._codes[1:], 1):
             below = np.flatnonzero(np.diff(self._codes[level - 1], prepend=-1))  # the first leaf of each child
-            common = below[holders[below] >= k]
+            common = below[node_rows[below] >= k]
             under = np.bincount(codes[common], sizes[level - 1, common], codes[-1] + 1).astype(np.int64)
             sizes[level] = np.maximum(1 + under, 2)[codes]
-            holders = np.bincount(codes, rows)[codes]
+            node_rows = np.bincount(codes, rows)[codes]
         return sizes
 
     def restrict(self, values: Iterable[str]) -> "GeneralizationTree":
-        """The tree of the values present."""
+        """The tree with only these values as leaves; refused where a value has no leaf."""
         present = set(values)
-        lacking = len(present.difference(self.leaves))
-        if lacking:
-            reason = (
-                f"it has no leaf for {lacking:,} distinct value{'s' * (lacking > 1)} of the column. Add one for each."
-            )
-            raise BadHierarchy(self.source, None, reason)
+        if missing := len(present.difference(self.leaves)):
+            reason = f"it has no leaf for {missing:,} distinct value{'s' * (missing > 1)} of the column."
+            raise BadHierarchy(self.source, None, f"{reason} Add a leaf for each.")
         return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
 
     def to_levels(self) -> dict[int, list[str]]:
-        """As ANJANA keeps hierarchies: {level: labels}, one label for each value, from 0, the values."""
+        """The tree in the format of ANJANA: {level: labels}, one label for each value; level 0 has the values."""
         return {level: [path[level] for path in self.paths] for level in range(self.height)}
 
     def write(self, path: str | PathLike[str]) -> None:
-        """As ARX and ANJANA read hierarchies: a .csv without a header, a value, then its labels upward, `;` between."""
+        """Write the tree in the format of ARX and ANJANA: CSV without a header, on each line `value;label;...;root`."""
         target = Path(path)
         if target.suffix.lower() != ".csv":
-            raise BadTarget(target, "a hierarchy is written as .csv.")
+            raise BadTarget(target, "a hierarchy is written as CSV. Name a .csv file.")
         if not target.parent.is_dir():
-            raise BadTarget(target, "its folder does not exist; create it first.")
+            raise BadTarget(target, "its folder does not exist. Create it first.")
         lines = "".join(";".join(map(_quote, labels)) + "\n" for labels in self.paths)
         write_text(target, lines, private=True)  # its leaves are values of the table
 
@@ -142,7 +139,7 @@ class GeneralizationTree:
         return next(level for level, (low, high) in enumerate(pairs) if low == high)
 
     def read_level(self, lo: Ints, hi: Ints) -> Ints:
-        """The level as whose node each label(lo, hi) is read."""
+        """The level of the node that each label(lo, hi) means."""
         meeting = (self._codes[:, lo] != self._codes[:, hi]).sum(axis=0)
         return np.asarray(self._read_levels[meeting, lo])
 
@@ -157,7 +154,7 @@ class GeneralizationTree:
 
     @cached_property
     def _read_levels(self) -> Ints:
-        """[level, leaf]: the highest level to which the text of this leaf's node at this level repeats."""
+        """[level, leaf]: the highest level at which the label of this leaf's node at this level repeats."""
         levels = np.repeat(np.arange(self.height)[:, None], len(self.paths), axis=1)
         for level in reversed(range(self.height - 1)):
             repeats = np.fromiter((path[level] == path[level + 1] for path in self.paths), bool)
@@ -173,10 +170,10 @@ class GeneralizationTree:
 
 
 def build_prefix_tree(values: Sequence[str]) -> GeneralizationTree:
-    """Codes, cut from the right: 47677, 4767*, 476**, 47***, 4****, *.
+    """The tree of prefixes of codes: 47677, 4767*, 476**, 47***, 4****, *.
 
-    With w the length of the longest value, level l keeps the first w - l characters of each value
-    filled up to w with `*`.
+    With w the length of the longest value, level l has the first w - l characters of each value, filled up to w with
+    `*`.
 
     >>> build_prefix_tree(["130", "148"]).paths
     (('130', '13*', '1**', '*'), ('148', '14*', '1**', '*'))
@@ -187,7 +184,7 @@ def build_prefix_tree(values: Sequence[str]) -> GeneralizationTree:
 
 
 def star_tree(values: Iterable[str]) -> GeneralizationTree:
-    """Every value under one root: published as it is, or as `*`."""
+    """The tree with every value directly under the root `*`."""
     return GeneralizationTree(tuple((value, ROOT) for value in sorted(set(values))), "star")
 
 
@@ -198,12 +195,12 @@ def _quote(label: str) -> str:
 def _prefix_path(value: str, width: int) -> LeafPath:
     filled = value.ljust(width, ROOT)
     prefixes = (filled[:length] for length in range(width - 1, 0, -1))
-    # A prefix of nothing but stars says what the root says, so it is the root, once and again.
+    # A prefix of stars only means the same as the root, so it is the root.
     return (value, *(p.ljust(width, ROOT) if p.strip(ROOT) else ROOT for p in prefixes), ROOT)
 
 
 def depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
-    """Paths with the leaves of every node side by side; siblings in the order of first appearance."""
+    """Paths in depth-first order; siblings in the order of first appearance."""
     ranks = []
     for labels in zip(*paths, strict=True):
         rank_of_label: dict[str, int] = {}
@@ -217,33 +214,33 @@ def depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
 FilePath: TypeAlias = str | os.PathLike[str]
 FORMATS = (".csv", ".toml", ".json")
 QUOTED = re.compile(r'(?<![^;,\t\r\n])"[^"]*(?:""[^"]*)*"')
-DEEPEST = 100  # levels of a nested file; far above any use, far below Python's stack
+DEEPEST = 100  # levels of a nested file: more than any use, less than Python's stack
 
 Source: TypeAlias = FilePath | GeneralizationTree | Mapping[Any, Any]
 
 
 def read_hierarchy(source: Source, *, pad: bool = False, column: str | None = None) -> GeneralizationTree:
-    """The tree in a .csv, .toml or .json file, a nested mapping, or one of ANJANA's {level: labels}.
+    """The tree in a .csv, .toml or .json file, a nested mapping, or a mapping {level: labels} of ANJANA.
 
     CSV has no header: a value, then its labels upward, split by `;`, else `,`, else tab.  A nested mapping
-    holds lists of leaves.  Where no single root stands above all, `*` becomes the root.
+    ends in lists of leaves.  Without a common root, `*` becomes the root.
 
-    pad=True lets values differ in depth: the label below the root repeats until all are equally deep.
-    column names a mapping in messages; there, an entry's position in {level: labels} stands for its line.
+    pad=True allows values of different depth: the label below the root repeats until all have the same depth.
+    column is the name of a mapping in messages; there the position of an entry is its line.
     """
     if isinstance(source, GeneralizationTree):
-        return _grow(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
+        return _build_tree(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
     if isinstance(source, Mapping):
-        return _grow(_draft_mapping(source, column or "given mapping"), pad)
+        return _build_tree(_draft_mapping(source, column or "given mapping"), pad)
     check_path(source, "source")
-    return _grow(_draft_file(Path(source)), pad)
+    return _build_tree(_draft_file(Path(source)), pad)
 
 
 def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[str]) -> dict[str, Source]:
     """The hierarchy source of every column that has one.
 
     In a folder, `age.csv` and any name ending in `_age.csv` belong to column `age`; of several columns
-    the longest name wins.  Files of no column are left alone, unless there is none of a column.
+    the one with the longest name.  Other files are ignored, but a folder without any hierarchy is refused.
     """
     if isinstance(where, Mapping):
         return {column: where[column] for column in columns if column in where}
@@ -275,14 +272,14 @@ def _only_file(files: list[Path], column: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """Paths as somebody wrote them, not yet known to form a tree."""
+    """Paths from a file or mapping, not yet checked to form a tree."""
 
     source: str
-    rows: list[tuple[int, LeafPath]]  # line, or 0 where there are none
-    shown: bool = True  # whether messages may name labels: not if they may be cells of the data
+    rows: list[tuple[int, LeafPath]]  # the line, or 0 without lines, and the path
+    shown: bool = True  # whether messages may show labels: not if they may be cells of the data
 
     def name(self, label: str) -> str:
-        """A node by its label; a leaf is a value of the data, also where it is repeated on other levels."""
+        """The label of a node for messages; never that of a leaf, which is a value of the data."""
         if any(label == path[0] for _, path in self.rows):
             return "a value"
         return repr(label) if self.shown else "'...'"
@@ -305,7 +302,7 @@ def _read_text(path: Path) -> str:
     except FileNotFoundError:
         raise NoSuchFile(path) from None
     except OSError as error:
-        raise UnreadableFile(path, error.strerror or type(error).__name__) from None
+        raise UnreadableFile(path, f"{error.strerror or type(error).__name__}. Check its permissions.") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BadHierarchy(path, line, "a byte here is not UTF-8. Save the file as UTF-8.") from None
@@ -320,12 +317,12 @@ def _draft_csv(path: Path, text: str) -> _Draft:
     try:
         rows = [(reader.line_num, tuple(fields)) for fields in reader if "".join(fields).strip()]
     except csv.Error as error:
-        raise BadHierarchy(path, reader.line_num, f"it is not CSV ({error}). Look at its quotes.") from None
+        raise BadHierarchy(path, reader.line_num, f"it is not CSV ({error}). Check its quotes.") from None
     return _Draft(str(path), rows)
 
 
 def _delimiter(text: str) -> str:
-    """The first mark that stands outside quotes in the first line; quotes may hold line ends."""
+    """The first of ; , and tab that occurs outside quotes in the first line; quotes may contain line ends."""
     unquoted = re.sub(QUOTED, "", text)
     first = next((line for line in re.split(r"[\r\n]", unquoted) if line.strip()), "")
     return next((mark for mark in ";,\t" if mark in first), ",")
@@ -370,12 +367,12 @@ def _draft_levels(levels: list[object], source: str) -> _Draft:
 
 
 def _is_missing(value: object) -> bool:
-    """NULL is a value of its own and no leaf; the raw column of a dataframe may hold it."""
+    """Whether a value is NULL or NaN, as in a column of a dataframe; it is no leaf."""
     return value is None or (isinstance(value, float) and isnan(value))
 
 
 def _as_written(value: object) -> object:
-    """A number of the raw column as the engine writes it."""
+    """A float as text, as the engine writes it; other values unchanged."""
     return repr(float(value)) if isinstance(value, float) and isfinite(value) else value
 
 
@@ -413,8 +410,8 @@ def _text(label: object, source: str, where: str) -> str:
     raise BadHierarchy(source, None, reason)
 
 
-def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
-    """The tree of a draft, its siblings in the order of their first line; or a refusal."""
+def _build_tree(draft: _Draft, pad: bool) -> GeneralizationTree:
+    """The tree of a draft, with siblings in the order of their first line; refused where it is no tree."""
     if not draft.rows:
         raise draft.refuse(0, "it is empty. Write a value and its labels, from narrow to wide, on each line.")
     _check_labels_filled(draft)
@@ -434,7 +431,7 @@ def _check_labels_filled(draft: _Draft) -> None:
 
 
 def _pad_paths(draft: _Draft, pad: bool) -> _Draft:
-    """All paths equally deep, under one root, each once."""
+    """The distinct paths with a common root and, where `pad` allows it, filled up to the same length."""
     paths = [path for _, path in draft.rows]
     rooted = len({path[-1] for path in paths}) == 1 and min(map(len, paths)) > 1
     bodies = [path[:-1] if rooted else path for path in paths]
@@ -452,7 +449,7 @@ def _check_equal_depth(draft: _Draft) -> None:
     for line, path in draft.rows:
         if len(path) != len(first):
             depths = f"a value has {len(path)} levels, the first has {len(first)}"
-            raise draft.refuse(line, f"{depths}. Make them equal, or have `kech hierarchy --pad` do it.")
+            raise draft.refuse(line, f"{depths}. Make them equal, or use `kech hierarchy --pad`.")
 
 
 def _check_single_parents(draft: _Draft) -> None:
@@ -467,7 +464,7 @@ def _check_single_parents(draft: _Draft) -> None:
 
 
 def _check_labels_unambiguous(draft: _Draft) -> None:
-    """A label names one node, or a run of nodes one above the other: the printed text must say which."""
+    """Refuse a label of two nodes, unless one is directly above the other: a label must mean one node."""
     tops: dict[str, tuple[int, int]] = {}  # label -> its highest level, and the first line there
     for level in range(len(draft.rows[0][1])):
         tops.update((path[level], (level, line)) for line, path in reversed(draft.rows))
@@ -480,9 +477,9 @@ def _check_labels_unambiguous(draft: _Draft) -> None:
 def _refuse_label(draft: _Draft, line: int, path: LeafPath, level: int, top: tuple[int, int]) -> BadHierarchy:
     name = f"{draft.name(path[level])} at level {level}"
     if path[level] in path[level + 1 :]:
-        return draft.refuse(line, f"{name} comes back above itself: a cycle. Rename one of the two.")
-    also = f"also a node elsewhere, at level {top[0]}{_at(top[1])}"
-    return draft.refuse(line, f"{name} is {also}; the label is ambiguous. Rename one of the two.")
+        return draft.refuse(line, f"{name} is also a node above itself, which is a cycle. Rename one of the two.")
+    also = f"also a node at level {top[0]}{_at(top[1])}"
+    return draft.refuse(line, f"{name} is {also}, so the label is ambiguous. Rename one of the two.")
 
 
 def _at(line: int) -> str:

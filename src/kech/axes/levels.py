@@ -1,7 +1,7 @@
-"""Levels: the steps by which a whole column is blurred, from the codes as they are up to one cell with everything.
+"""Levels: the generalization levels of a whole column, from single codes (level 0) to one cell with all codes.
 
 In: an axis.  Out: for each level the cell of every code, and the axis on which the cells are published; a cell is a
-range of codes and lies in one cell of the next level.  NULL is a cell of its own below the top.
+range of codes inside one cell of the next level.  NULL is a cell of its own, except on the top level.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,19 +30,19 @@ Measure: TypeAlias = Callable[[Ints], Axis]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Level:
-    """Cells of one level, each printed as one label on the axis of the level.
+    """The cells of one level; each is printed as one label on the axis of the level.
 
-    Nothing on that axis depends on codes it was not measured by: not the labels, not their widths, not what a
-    certificate says of it.  Only where the steps of a line lie is known from the whole column.
+    Labels, widths and certificate parameters of that axis depend only on the rows by which it is measured.  Only the
+    steps of a line follow from the whole column.
     """
 
     cells: Ints  # the cell of each code, ascending from 0
-    places: Ints  # the place of each code on the axis of the level; NULL has one of its own
-    measure: Measure  # that axis, measured by the rows of each code
-    axis: Axis  # measured by all codes of the column
-    lo: Ints  # first and last place that the label of each cell stands for
-    hi: Ints
-    widths: Floats  # of each cell, as it is printed
+    places: Ints  # the code on the axis of the level of each code; NULL has its own
+    measure: Measure  # a function from the rows of each code to the axis of the level
+    axis: Axis  # that axis, measured by all codes of the column
+    lo: Ints  # first code, on that axis, of the label of each cell
+    hi: Ints  # last one
+    widths: Floats  # of the label of each cell
 
     @property
     def size(self) -> int:
@@ -50,7 +50,7 @@ class Level:
         return len(self.lo)
 
     def labels(self) -> list[str | None]:
-        """What is printed for each cell."""
+        """The label of each cell."""
         return self.axis.labels(self.lo, self.hi)
 
 
@@ -64,11 +64,11 @@ class Draft:
 
 
 def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
-    """The levels of an axis, 0 as coded, the last one cell; measured by the rows of each code, or by one of each.
+    """The levels of an axis: 0 has the codes themselves, the last has one cell; measured by the rows of each code.
 
-    A tree has the levels of its hierarchy, and a cell is printed as its node there, whichever of its leaves occur.  An
-    ordered axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
-    set has nothing between its values and everything.
+    A tree has the levels of its hierarchy, and a cell is printed as its node there.  An ordered axis merges 2, 4, 8 and
+    so on neighbours.  Numbers and dates have round steps that divide one another.  A set has only its values and
+    everything.  Without `rows` every value counts as one row.
     """
     rows = mark_values(axis) if rows is None else rows
     drafts = FINDERS[type(axis)](axis, np.flatnonzero(rows))[: 1 if axis.size == 1 else None]
@@ -77,13 +77,13 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
 
 
 def mark_values(axis: Axis) -> Ints:
-    """A row for every value of the column, and for NULL."""
+    """One row for every code that occurs in the column, with NULL; 0 for other codes."""
     codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
     return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
 
 
 def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
-    """A level from the cell of each code."""
+    """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
     places, printed = append_null(axis, draft.places), draft.measure(rows)
     first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
@@ -92,12 +92,12 @@ def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
 
 
 def append_null(axis: Axis, numbers: Ints) -> Ints:
-    """Numbers of codes, and one more for NULL."""
+    """The numbers of all codes, with the next number for NULL where the axis has it."""
     return np.append(numbers, numbers.max(initial=-1) + 1) if axis.has_null else numbers
 
 
 def number_cells(cells: Ints) -> Ints:
-    """Ascending cells, numbered from 0."""
+    """Ascending cells, renumbered from 0 without gaps."""
     return np.concatenate([[0], np.cumsum(np.diff(cells) != 0)]).astype(np.int64)
 
 
@@ -105,7 +105,7 @@ def number_cells(cells: Ints) -> Ints:
 
 
 def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
-    """Nodes of the hierarchy's levels."""
+    """The levels of a hierarchy; cells are nodes."""
     del occupied
     top = axis.tree.height - 1
     levels = [*range(max(top, 1)), top]
@@ -114,7 +114,7 @@ def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
 
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
-    """All nodes of a level; leaves are counted as the rows tell them."""
+    """The axis of all nodes of a level, with leaves counted by these rows."""
     codes, leaf_rows = axis.tree.level_codes(level), rows[: axis.values]
     nulls, is_public = (
         int(rows[axis.values :].sum()),
@@ -140,7 +140,7 @@ def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
 
 
 def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
-    """Each value alone; where there is an order, also two neighbours, four, eight and so on; everything."""
+    """The levels of an order or set: single values; in an order runs of 2, 4, 8 and so on; everything."""
     del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
     merges = max(axis.values - 1, 1).bit_length() if axis.is_ordered else 1
@@ -148,7 +148,7 @@ def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
-    """An order is public, but ranges end at values that k rows hold; values of a set count where they are held."""
+    """The axis measured by these rows: an order is public, but its rare values change; a set counts its values."""
     if axis.is_ordered:
         return axis if axis.rows is None else replace(axis, rows=rows[: axis.values])
     return replace(axis, counted=int((rows > 0).sum()), k=1)
@@ -158,14 +158,14 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 
 
 def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
-    """The stretches as they are, then whole steps between the marks of coarser and coarser rulers, then all.
+    """The levels of a line: its cells, then the steps of coarser and coarser rulers, then everything.
 
-    Marks below the first start are no edges of a line with open tails: a tail stays as open.  A step that joins no
-    two values of the column is left out.
+    On a line with open tails, marks below the first edge are no edges.  A ruler whose steps join no two values of the
+    column is omitted.
     """
     low, high = outer_starts(axis)
     cells, inner = number_cells(axis.cells[0][: axis.values]), occupied[occupied < axis.values]
-    levels = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
+    levels = [line_level(axis, cells, *cell_ends(axis, cells), inclusive=axis.inclusive)]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.span is None else marks
@@ -174,21 +174,21 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
         above = number_cells(marks_passed)
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
-            ends = stretches(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
+            ends = cell_ends(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
             levels.append(line_level(axis, cells, *ends, inclusive=axis.unit > 0))
     open_sides = np.array([-np.inf]), np.array([np.inf])
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
 
 def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
-    """Cells of a line, printed from low to high."""
+    """The level with these cells, each printed from its low to its high end."""
     codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
     line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
     return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 
-def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
-    """The low and high ends of each cell: from its first stretch to its last."""
+def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
+    """The low end of the first code and the high end of the last code of each cell."""
     first = np.flatnonzero(np.diff(cells, prepend=-1))
     return axis.low[first], axis.high[np.append(first[1:], len(cells)) - 1]
 
@@ -196,9 +196,9 @@ def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
 def widen_to_marks(axis: LineAxis, cells: Ints, marks: Floats, marks_passed: Ints) -> tuple[Floats, Floats]:
     """The low and high ends of each cell, widened to the marks around it.
 
-    In: the cell of each code, ascending; the marks, ascending; and for each code how many marks lie at or below it.
+    In: the cell of each code, ascending; the marks, ascending; and for each code the number of marks at or below it.
     """
-    low, high = stretches(axis, cells)
+    low, high = cell_ends(axis, cells)
     first_codes = np.flatnonzero(np.diff(cells, prepend=-1))
     mark = np.clip(marks_passed[first_codes] - 1, 0, len(marks) - 2)
     limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)
@@ -207,7 +207,7 @@ def widen_to_marks(axis: LineAxis, cells: Ints, marks: Floats, marks_passed: Int
 
 
 def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineAxis:
-    """The domain follows from the cells that are printed: from first to last, or a step beyond their edges."""
+    """The axis with the domain of the occupied cells: from first to last, or with open tails one step beyond."""
     at = np.unique(cells[np.flatnonzero(rows[: len(cells)])])
     low, high = line.low[at], line.high[at]
     if closed and np.isfinite(low).any():
@@ -217,12 +217,12 @@ def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineA
 
 
 def count_occupied(cells: Ints, occupied: Ints) -> int:
-    """Cells that hold a value of the column."""
+    """The number of cells with an occupied code."""
     return len(np.unique(cells[occupied]))
 
 
 def line_rulers(axis: LineAxis) -> list[Ruler]:
-    """Rulers of a line, coarse to fine: multiples of the step that was asked for, or round ones."""
+    """The rulers of a line, coarse to fine: multiples of the user's step, or round ones."""
     low, high = outer_starts(axis)
     if isinstance(axis.grid, str):
         return step_rulers(low, high, axis.unit, axis.is_date)
@@ -230,7 +230,7 @@ def line_rulers(axis: LineAxis) -> list[Ruler]:
 
 
 def outer_starts(axis: LineAxis) -> tuple[float, float]:
-    """Where the first and the last stretch start; an open tail starts nowhere."""
+    """The low ends of the first and the last code, without open tails."""
     finite = axis.low[np.isfinite(axis.low)]
     return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
 

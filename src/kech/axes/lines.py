@@ -1,4 +1,4 @@
-"""Lines: numbers and dates, printed as intervals whose ends lie on a grid."""
+"""Lines: axes of numbers and dates, whose labels are intervals with ends on a grid."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ from kech.axes.grid import (
     date_unit,
     format_date,
     format_number,
-    in_digits,
     last_before,
     number_unit,
+    round_to_unit,
 )
 from kech.axes.ranks import build_rank_axis
 from kech.errors import BadOption
@@ -39,37 +39,37 @@ MICROSECOND = 1e-6  # the finest time that is written
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LineAxis(Axis):
-    """Numbers or dates: a code is a stretch [low, high] of the line, printed as an interval."""
+    """Numbers or dates: a code is an interval [low, high] of the line."""
 
     is_date: bool
     low: Floats  # -inf where the tail is open
     high: Floats  # inf where the tail is open
     largest_k: Ints  # for each inner boundary between codes, the largest k at which it is published
-    span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
-    unit: float
-    inclusive: bool  # is `high` the last value, or the first one beyond
-    grid: str | float  # round: every edge hides among k rows; exact; or a step
-    protect: str = "none"  # what hides the edges of a round grid: full, ends or none
+    span: tuple[float, float] | None  # the domain; None: one step beyond the outermost edges
+    unit: float  # all values are multiples of it; 0 without a unit
+    inclusive: bool  # whether `high` belongs to the interval
+    grid: str | float  # round (every edge hides among k rows), exact, or a step
+    protect: str = "none"  # protection of the labels of a round grid: full, ends or none
     k: int = 1
-    fine: "LineAxis | None" = None  # what it was before it was coarsened; edges it lost hide nobody
+    fine: "LineAxis | None" = None  # the axis before it was coarsened
 
     @property
     def kind(self) -> str:
-        """Numeric or date."""
+        """Number or date."""
         return "date" if self.is_date else "number"
 
     @property
     def values(self) -> int:
-        """Number of stretches."""
+        """Number of intervals."""
         return len(self.low)
 
     @property
-    def widens(self) -> bool:
-        """Where all of its labels are protected."""
+    def is_padded(self) -> bool:
+        """Whether labels are padded: with the protection full."""
         return self.protect == "full"
 
     def at(self, k: int) -> Self:
-        """Only boundaries that hide among k rows remain."""
+        """The axis with only those edges that hide among k rows."""
         return replace(self, k=k)
 
     @property
@@ -88,7 +88,7 @@ class LineAxis(Axis):
 
     @cached_property
     def domain(self) -> tuple[float, float]:
-        """The ends to measure widths from, known from the published edges alone."""
+        """The two ends between which widths are measured; they follow from the published edges."""
         if self.span is not None:
             return self.span
         if self.fine is not None:
@@ -97,7 +97,7 @@ class LineAxis(Axis):
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
-        """Left and right end of each code's published cell, in whole units where the data is."""
+        """Left and right end of each code's published cell, in units."""
         low, high = (x[c[: self.values]] for x, c in zip((self.low, self.high), self.cells, strict=True))
         left, right = (self.in_units(np.clip(x, *self.domain)) for x in (low, high))
         pad = np.zeros(int(self.has_null))
@@ -105,12 +105,12 @@ class LineAxis(Axis):
 
     @cached_property
     def length(self) -> float:
-        """Length of the domain in the same measure, 1 where it has none."""
+        """Length of the domain in units; 1 where it is 0."""
         start, stop = self.in_units(np.array(self.domain))
         return float(stop - start) or 1.0
 
     def in_units(self, values: Floats) -> Floats:
-        """Equal distances become equal numbers wherever they lie, as a reader of the decimals finds them."""
+        """Values in units, so that equal decimal distances are equal floats anywhere on the line."""
         unit = self.unit or (MICROSECOND if self.is_date else 0.0)
         if unit:
             return np.round(values / unit)
@@ -122,12 +122,12 @@ class LineAxis(Axis):
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(max - min) / domain."""
         left, right = self.ends
-        return np.where(self.all_lost(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
+        return np.where(self.mixes_null(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """From the start of the first cell to the end of the last."""
+        """From the start of the first cell to the end of the last; everything for `*`."""
         first, last = self.cells[0][lo], self.cells[1][hi]
-        whole = self.all_lost(lo, hi) | self._is_everything(first, last)
+        whole = self.mixes_null(lo, hi) | self._is_everything(first, last)
         return np.where(whole, 0, first), np.where(whole, self.size - 1, last)
 
     def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
@@ -136,7 +136,7 @@ class LineAxis(Axis):
         return np.asarray(inner & open_both)
 
     def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """`<= 21` and `>= 80`: a tail ends where the domain is said to end, not where its rows do."""
+        """Whether each label is an open tail: `<= 21` or `>= 80`."""
         inner = hi < self.values
         low, high = self.low[lo * inner] == -np.inf, self.high[hi * inner] == np.inf
         return np.asarray(inner & (low != high))
@@ -155,7 +155,7 @@ class LineAxis(Axis):
         return f"[{self.text(low)}, {self.text(high)}{']' if self.inclusive else ')'}"
 
     def encode(self, values: Floats) -> Codes:
-        """The stretch a number lies in; NaN is NULL."""
+        """The code of the interval that contains each number; NaN is NULL."""
         codes = np.searchsorted(self.low, values, side="right") - 1
         nearest = np.clip(codes, 0, None)
         inside = values <= self.high[nearest] if self.inclusive else values < self.high[nearest]
@@ -163,31 +163,31 @@ class LineAxis(Axis):
         return np.where(np.isnan(values), self.null, cells).astype(np.int32)
 
     def text(self, value: float) -> str:
-        """One end of an interval."""
+        """The text of one end of an interval."""
         return (format_date if self.is_date else format_number)(value, self.unit)
 
     def add_to(self, widths: Widths) -> None:
-        """A line."""
+        """Add the ends of all cells."""
         widths.add_line(*self.ends, self.length, np.inf, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """The domain, and how the edges were chosen."""
+        """The domain, the grid and the protection."""
         del labels
         ends = [self.text(x) if self.is_date else x for x in self.domain]
         return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid, "protect": self.protect}
 
 
 def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
-    """The ends to measure widths from where tails are open: one step beyond the outermost edges.
+    """The domain of an axis with open tails: one step beyond the outermost edges.
 
-    The step is the mean distance of the edges, rounded up to whole units, and never nothing.
+    The step is the mean distance of the edges, rounded up to whole units, and never 0.
     """
     if not len(edges):
-        return 0.0, unit or 1.0  # nothing but `*` is printed
+        return 0.0, unit or 1.0  # the only label is `*`
     mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
-    visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
+    visible = np.abs(edges).max() * 1e-6  # a smaller step would vanish in the rounding of the ends
     step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
-    ends = in_digits(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
+    ends = round_to_unit(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
     low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
     return low, high
 
@@ -202,7 +202,7 @@ def build_line_axis(
     grid: str | float,
     protect: str = "none",
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is round, exact, a step, or levels (equal steps)."""
+    """The axis of ascending numbers, or dates in seconds; `grid` is round, exact, a step, or levels (equal steps)."""
     if not len(values):
         return build_rank_axis(column, (), (), has_null, is_ordered=False)
     unit = (date_unit if is_date else number_unit)(values)
@@ -217,7 +217,7 @@ def build_line_axis(
 
 
 def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
-    """Every distinct value is a code."""
+    """The axis in which every distinct value is a code."""
     codes = np.arange(len(values), dtype=np.int32)
     low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
     always_shown = publish_always(len(values))
@@ -225,7 +225,7 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
 
 
 def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid, protect: str) -> LineAxis:
-    """Every cell of the finest grid is a code; tails are open."""
+    """The axis in which every cell of the finest grid is a code; both tails are open."""
     low = np.concatenate([[-np.inf], grid.edges])
     high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
     codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
@@ -234,7 +234,7 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
-    """Every occupied multiple of the step is a code; ends are printed as closed where a unit allows it."""
+    """The axis in which every occupied step is a code; intervals are closed where the step has whole units."""
     if np.abs(values).max() >= step * 10.0**MOST_DIGITS:
         raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}. Choose a larger one.")
     cells = np.floor(values / step)
@@ -262,11 +262,11 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
 
 
 def multiples(counts: Floats, step: float) -> Floats:
-    """Multiples of a step, as they are written: three times 0.1 is 0.3."""
+    """Multiples of a step, rounded to its decimals: three times 0.1 is 0.3."""
     digits = -int(Decimal(repr(step)).normalize().as_tuple().exponent)
     return np.round(counts * step, digits) if 0 < digits <= EXACT_POWER else counts * step
 
 
 def publish_always(codes: int) -> Ints:
-    """Boundaries published for every k."""
+    """`largest_k` of an axis whose edges are published at every k."""
     return np.full(max(codes - 1, 0), ALWAYS)

@@ -1,4 +1,4 @@
-"""Ranks: texts in an order; a range of them is printed by its ends, or as a set."""
+"""Ranks: axes of ordered texts and of sets; a label is a range `low..high`, or a set `{a, b}`."""
 
 import json
 import re
@@ -16,30 +16,30 @@ from kech.axes.grid import Floats, Ints
 from kech.errors import BadHierarchy
 
 DOTS = ".."
-LONGEST_SET = 50  # a set of more members says no more than `*`
-RARE = re.compile("[0-9]+ rare values?")  # how values that fewer than k rows hold are printed
-MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # what a value alone must not look like
+LONGEST_SET = 50  # members; longer sets are printed as `*`
+RARE = re.compile("[0-9]+ rare values?")  # the label of values that fewer than k rows have
+MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # a value alone that looks like another label
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankAxis(TextAxis):
-    """Values in an order; a range is printed by its ends (ordered) or as the set of its values.
+    """Values in an order; the label of a range is its two ends (ordered), or the set of its values.
 
-    A value that fewer than k rows hold is spelled out nowhere.  In a set all such values, the last of the order, are
-    one member, printed as a count.  A range ends at the next value that k rows hold, or is open.
+    No label lists a value that fewer than k rows have.  In a set all such values, the last of the order, are printed
+    as one count.  A range ends at the next value that k rows have, or is open.
     """
 
     order: tuple[str, ...]
     is_ordered: bool
-    widens: bool = False  # where lines are
-    counted: int | None = None  # values a set is measured by, with NULL, where not all are published
+    is_padded: bool = False
+    counted: int | None = None  # values by which widths of a set are measured, where not all are published
     starts: Ints | None = None
-    rows: Ints | None = None  # that hold each value, where they are known; of a set descending
+    rows: Ints | None = None  # of each value, where they are known; of a set descending
     k: int = 1
 
     @property
     def kind(self) -> str:
-        """Ordinal or set."""
+        """Ordered or set."""
         return "ordered" if self.is_ordered else "set"
 
     @property
@@ -49,87 +49,84 @@ class RankAxis(TextAxis):
 
     @property
     def members(self) -> int:
-        """Values of a set; NULL is one of them."""
+        """Number of values of a set, with NULL."""
         return self.size if self.counted is None else self.counted
 
     @property
     def steps(self) -> int:
-        """Steps from the first value to the last."""
+        """Number of steps from the first value to the last; at least 1."""
         return max((self.values if self.is_ordered else self.members) - 1, 1)
 
     def at(self, k: int) -> Self:
-        """Values that fewer than k rows hold are not spelled out."""
+        """The axis whose labels list only values of k rows or more."""
         return replace(self, k=k)
 
     @property
     def state(self) -> bytes:
-        """Which values are spelled out."""
+        """Which values are rare."""
         return self.rare.tobytes()
 
     @cached_property
     def rare(self) -> NDArray[np.bool_]:
-        """Whether each value is held by fewer than k rows."""
+        """Whether each value has fewer than k rows."""
         return np.zeros(self.values, bool) if self.rows is None or self.k < 2 else self.rows < self.k
 
     @property
     def common(self) -> int:
-        """Values that k rows hold; those of a set come first."""
+        """Number of values that are not rare; in a set they come first."""
         return self.values - int(self.rare.sum())
 
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
-        """For each code the first and last code that are printed with it at least."""
+        """For each code the first and last code of the narrowest label that contains it."""
         if not self.rare.any():
             return self.runs
         (first, last), inner = (end.copy() for end in self.runs), slice(self.values)
-        find = self._outward if self.is_ordered else self._with_all_rare
+        find = self._extend_to_common if self.is_ordered else self._extend_to_rare
         first[inner], last[inner] = find(first[inner], last[inner])
         return first, last
 
-    def _outward(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
-        """Outward to values that k rows hold, and that begin or end a run; else to the end of the order."""
+    def _extend_to_common(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+        """Ranges of an order, extended to the next values that are not rare, or to the end of the order."""
         codes = np.arange(self.values)
         low, high = (np.flatnonzero(~self.rare & (end == codes)) for end in (first, last))
         low, high = np.insert(low, 0, 0), np.append(high, self.values - 1)
         return low[np.searchsorted(low[1:], first, side="right")], high[np.searchsorted(high[:-1], last)]
 
-    def _with_all_rare(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
-        """What touches a rare value holds all of them."""
+    def _extend_to_rare(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+        """Ranges of a set; one with a rare value is extended to all rare values."""
         rare = last >= self.common
         return np.where(rare, first[rare].min(), first), np.where(rare, self.values - 1, last)
 
-    def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Ranges printed as `*`."""
+    def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each range is printed as `*`."""
         whole = (lo == 0) & (hi == self.values - 1)
         if self.is_ordered:
-            return np.asarray(self.all_lost(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
+            return np.asarray(self.mixes_null(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
         long = np.minimum(hi, self.common) - np.minimum(lo, self.common) >= LONGEST_SET
-        return np.asarray(self.all_lost(lo, hi) | long | (whole & (self.values > 1)))
+        return np.asarray(self.mixes_null(lo, hi) | long | (whole & (self.values > 1)))
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
-        """(rank max - rank min) / (values - 1); rare values count as many as there are."""
+        """(rank max - rank min) / (values - 1); every rare value counts."""
         lo, hi = self.expand_to_cells(lo, hi)
-        return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
+        return np.where(self.is_everything(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """Steps of an order, rare values or not.  Of a set, the star: 0 for one value, 1 for several, NULL among them.
-
-        The order of a set is no distance.
-        """
+        """The widths at k = 1 of an order.  In a set, whose order means nothing, 0 for one value and 1 for several."""
         if self.is_ordered:
             return self.at(1).widths(lo, hi)
         first, last = self.runs
         return np.asarray(first[lo] < last[hi], np.float64)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """The range itself, or everything."""
+        """The range, extended to whole cells; everything for `*`."""
         lo, hi = self.expand_to_cells(lo, hi)
-        lost = self.too_long(lo, hi)
+        lost = self.is_everything(lo, hi)
         return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
 
     def label(self, lo: int, hi: int) -> str:
         """`a`, `{a, b}`, `{a, 3 rare values}`, `low..high`, `low..`, `..high` or `*`."""
-        if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
+        if bool(self.is_everything(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
             return EVERYTHING
         if self.is_ordered:
             low, high = ("" if self.rare[end] else self.texts[end] for end in (lo, hi))
@@ -137,7 +134,7 @@ class RankAxis(TextAxis):
         return set_label(self.texts[lo : min(hi + 1, self.common)], max(hi + 1 - max(lo, self.common), 0))
 
     def add_to(self, widths: Widths) -> None:
-        """A line of equal steps; longer than the longest set, all is lost."""
+        """Add a line of equal steps; a range longer than the longest set has width 1."""
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
         if self.is_ordered and self.values == 1 and self.rare[0]:
             right[0] = self.steps  # printed as `*`
@@ -156,15 +153,15 @@ class RankAxis(TextAxis):
             widths.add_tree(self.metric(codes, codes), self.metric(codes[:-1], codes[1:]))
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """The order, or the number of values and of those printed as a count; and whether labels are widened."""
+        """The order, or the numbers of values and of rare values; and the protection full where labels are padded."""
         del labels
         sizes = {"values": self.members, "rare": self.values - self.common}
         figures = {"order": list(self.texts)} if self.is_ordered else sizes
-        return {"column": self.column, "axis": self.kind, **figures, **({"protect": "full"} if self.widens else {})}
+        return {"column": self.column, "axis": self.kind, **figures, **({"protect": "full"} if self.is_padded else {})}
 
 
 def set_label(texts: Sequence[str], rare: int) -> str:
-    """A set: its values in the order of their letters, then how many rare ones; one value as it is, if it can be."""
+    """The label of a set: its values sorted, then the number of rare ones; one value alone without braces, if clear."""
     if len(texts) == 1 and not rare and not MISREAD.match(texts[0]):
         return texts[0]
     rare_member = [f"{rare} rare value{'s' * (rare > 1)}"] if rare else []
@@ -172,7 +169,7 @@ def set_label(texts: Sequence[str], rare: int) -> str:
 
 
 def member(text: str) -> str:
-    """A value inside `{...}`, quoted where it could be misread."""
+    """A value inside `{...}`, as a JSON string where it could be misread."""
     plain = text and text == text.strip() and not set(text) & set(',{}"\\') and not RARE.fullmatch(text)
     return text if plain else json.dumps(text, ensure_ascii=False)
 
@@ -184,21 +181,21 @@ def build_rank_axis(
     has_null: bool,
     *,
     is_ordered: bool,
-    widens: bool = False,
+    is_padded: bool = False,
     rows: Ints | None = None,
 ) -> RankAxis:
-    """Values in the given order, and the rows of each value of it; those of a set descend."""
+    """The axis of values in this order, with the rows of each; the rows of a set descend."""
     if is_ordered:
         check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return RankAxis(column, codes, has_null, tuple(order), is_ordered, widens, rows=rows)
+    return RankAxis(column, codes, has_null, tuple(order), is_ordered, is_padded, rows=rows)
 
 
 def check_order(column: str, order: Sequence[str]) -> None:
-    """Each value once, and none that could be read as a range."""
+    """Refuse an order that repeats a value, or that has a value which looks like a range."""
     if len(set(order)) < len(order):
         raise BadHierarchy(f"order of {column}", None, "a value is listed twice. Remove one of the two.")
     if any(DOTS in text or text in (EVERYTHING, ".", "") for text in order):
-        reason = f"a value is empty, '.' or {EVERYTHING!r}, or contains {DOTS!r}: ranges are written so. Rename it."
+        reason = f"a value is empty, '.' or {EVERYTHING!r}, or contains {DOTS!r} as ranges do. Rename it."
         raise BadHierarchy(f"order of {column}", None, reason)

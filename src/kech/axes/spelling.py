@@ -1,12 +1,12 @@
-"""Spelling: how the values of a column are written, and what its owner should know before it is generalized.
+"""Spelling: the comparable form of texts, and hints about the values of a column.
 
 In: the distinct values of a column and their rows.  Out: the form in which texts are compared; hints, each a sentence
-with the option that helps.  A hint counts rows and shows no cell but marks of missing values.
+with an option that helps.  A hint counts rows and shows no cell, except marks of missing values.
 
-Texts that differ in case, width, spaces or characters nobody sees say the same; published texts stay as they are.
+Texts that differ only in case, width, spaces or invisible characters are equal; published texts stay unchanged.
 Folded are: Unicode compatibility (NFKC) and case, all kinds of spaces, invisible characters, and dots at the end.
-Not folded are: accents, abbreviations, slips of the pen, other words for the same thing, and numbers in a column of
-text (250.0 and 250.00 can be two codes); in a column of numbers 1 is 1.0.
+Not folded are: accents, abbreviations, typing errors, synonyms, and numbers in a column of text (250.0 and 250.00 can
+be two codes); in a column of numbers 1 is 1.0.
 """
 
 import re
@@ -27,7 +27,7 @@ from kech.axes.grid import Floats, Ints
 DASHES = re.compile("[\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 LIKE_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?(e[+-]?[0-9]{1,2})?")
 MOST_PLACES = 100  # of a number that is compared as one
-PLAIN_NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,27})(?:\n(?:0|[1-9][0-9]{0,27}))*")  # folded, they stay as they are
+PLAIN_NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,27})(?:\n(?:0|[1-9][0-9]{0,27}))*")  # folding does not change them
 SEEN_AS_SPACE = "\u2800"  # a blank of Braille
 IGNORABLE = {  # Default_Ignorable_Code_Point of Unicode: first and last of each range
     0x00AD: 0x00AD,
@@ -52,7 +52,7 @@ FIRSTS, LASTS = list(IGNORABLE), list(IGNORABLE.values())
 
 
 def fold(text: str) -> str:
-    """The form in which a text is compared, and never published; empty where nothing is to be seen.
+    """The comparable form of a text, which is never published; empty for a text without visible characters.
 
     >>> fold(" H\u200bIV\u00a0Type  2. "), fold("250.00")
     ('hiv type 2', '250.00')
@@ -64,7 +64,7 @@ def fold(text: str) -> str:
 
 
 def fold_person(text: str) -> str:
-    """The form in which the name or number of a person is compared: any dash is one dash, and 1 is 1.0, 001 and 1e0.
+    """The comparable form of the name or number of a person: all dashes are equal, and 1 is 1.0, 001 and 1e0.
 
     >>> fold_person(" 0012.0 "), fold_person("P\u20131")
     ('12', 'p-1')
@@ -77,7 +77,7 @@ def fold_person(text: str) -> str:
 
 
 def fold_people(texts: Sequence[str]) -> Sequence[str]:
-    """The forms of many: plain numbers, as most people have them, stay as they are, which takes a tenth of the time.
+    """The comparable forms of many texts; plain numbers, the usual case, stay unchanged (ten times as fast).
 
     >>> fold_people(["0", "12", "120"]), fold_people(["12", "012", "1.2e1"])
     (['0', '12', '120'], ['12', '12', '12'])
@@ -88,25 +88,25 @@ def fold_people(texts: Sequence[str]) -> Sequence[str]:
 def encode_spellings(
     values: Sequence[str], read: Callable[[Sequence[str]], Iterable[str]] | None = None
 ) -> NDArray[np.int32]:
-    """The code of each of some distinct texts: that of the first one that says the same, 0 for what says nothing."""
+    """The code of each distinct text: equal for texts with equal forms, 0 for an empty form."""
     code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
-    if texts is values:  # plain numbers, of which each says something else
+    if texts is values:  # plain numbers, which are all different
         return np.arange(1, len(values) + 1, dtype=np.int32)
     return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
 
 
 def count_variants(texts: Iterable[str]) -> int:
-    """How many texts are written in several ways, among distinct ones."""
+    """How many comparable forms have several spellings among these distinct texts."""
     return sum(ways > 1 for ways in Counter(filter(None, map(fold, texts))).values())
 
 
 def _same_case(text: str) -> str:
-    """Compatible letters of one case, as Unicode folds names; once more for what comes out of wide letters."""
+    """The text with compatible letters of one case (NFKC and casefold), without invisible characters."""
     return _without_hidden(normalize("NFKC", normalize("NFKC", text).casefold()))
 
 
 def _without_hidden(text: str) -> str:
-    """The text without format and control characters, and without what Unicode lets programs not show."""
+    """The text without invisible characters: format, control and ignorable ones of Unicode."""
     if text.isprintable() and text.isascii():
         return text
     return "".join(letter for letter in text if letter.isspace() or not _is_hidden(letter))
@@ -121,17 +121,17 @@ def _is_hidden(letter: str) -> bool:
 
 
 def looks_like_codes(values: Sequence[str]) -> bool:
-    """Whether these are codes such as ZIP, whose prefixes mean something.
+    """Whether these are codes such as ZIP, whose prefixes have a meaning.
 
-    20 distinct values or more, written as codes; and half of the shorter length is a prefix that, on average, two
-    values or more share.
+    There are 20 distinct values or more, of the form of codes; and prefixes of half the shortest length belong to two
+    values or more on average.
     """
     codes = set(values)
     return len(codes) >= 20 and have_code_form(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
 
 
 def have_code_form(codes: Collection[str]) -> bool:
-    """One or two lengths from 3 on, nearly all letters and digits, a digit in each."""
+    """Whether all codes have one or two lengths of 3 or more, almost only letters and digits, and a digit in each."""
     lengths = {len(code) for code in codes}
     if not lengths or len(lengths) > 2 or min(lengths) < 3:
         return False
@@ -141,7 +141,7 @@ def have_code_form(codes: Collection[str]) -> bool:
 
 
 def half_prefixes(codes: Collection[str]) -> set[str]:
-    """The different beginnings of codes, half as long as the shortest."""
+    """The distinct prefixes of codes, half as long as the shortest code."""
     half = min(map(len, codes)) // 2
     return {code[:half] for code in codes}
 
@@ -150,18 +150,18 @@ def half_prefixes(codes: Collection[str]) -> set[str]:
 
 
 MOSTLY = 0.9
-FEW_ROWS = 10  # below, nothing is far from the others
-MANY_CODES = 10  # of one length: more than categories are, as a rule
+FEW_ROWS = 10  # with fewer rows no outlier is reported
+MANY_CODES = 10  # codes of one length; categories are usually fewer
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
 MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
-MISSED = "It holds what often means a missing value: {}."
+MISSED = "It has texts that often mean a missing value. Declare them: {}."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What to say; the kind of axis that suits better than the usual one; how the table should be read."""
+    """A sentence; a better kind of axis; and better options to read the table."""
 
     says: str
     axis: str | None = None
@@ -169,7 +169,7 @@ class Hint:
 
 
 def hint_at_text(values: Sequence[str]) -> Hint | None:
-    """Missing values, dates and numbers that are written otherwise than kech reads them."""
+    """A hint at marks of missing values, and at dates and numbers in a format that kech does not read by default."""
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     present = [value.strip() for value in values if value not in marks]
     hints = [Hint(MISSED.format(format_null_values(marks)), None, {"null_values": marks})] if marks else []
@@ -181,12 +181,12 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
 
 
 def hint_at_writing(values: Sequence[str]) -> Hint | None:
-    """Dates or numbers that are written otherwise than kech reads them."""
+    """A hint at dates or numbers in a format that kech does not read by default."""
     return hint_at_dates(values) or hint_at_commas(values)
 
 
 def format_null_values(marks: Sequence[str]) -> str:
-    """The option that declares these texts as missing: --null-values NA ?; a text with a dash in front follows a =.
+    """The option that declares these texts as missing: --null-values NA ?; a text that begins with a dash follows =.
 
     >>> format_null_values(["NA", "-"])
     '--null-values=- --null-values NA'
@@ -197,7 +197,7 @@ def format_null_values(marks: Sequence[str]) -> str:
 
 
 def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
-    """Texts that are written in several ways: one value of a sensitive column, several of any other."""
+    """A hint at texts with several spellings, which are one value of a sensitive column, but several of others."""
     variants = count_variants(values)
     if not variants:
         return None
@@ -209,7 +209,7 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
 
 
 def join_hints(*hints: Hint | None) -> Hint | None:
-    """What all of them say; the axis and the reading are those of the first that has one."""
+    """One hint with the sentences of all, and with the first axis and the first reading among them."""
     present = [hint for hint in hints if hint is not None]
     if len(present) < 2:
         return present[0] if present else None
@@ -219,11 +219,11 @@ def join_hints(*hints: Hint | None) -> Hint | None:
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:
-    """Dates that begin with the day or the month, even if a few do not fit."""
+    """A hint at a column with almost only dates that begin with the day or the month."""
     dates = [match.groups() for value in values if (match := re.fullmatch(LIKE_DATES, value))]
     if not values or len(dates) < MOSTLY * len(values):
         return None
-    days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # what is more than 12 is no month
+    days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # a number above 12 is no month
     if max(days, months) < MOSTLY * (days + months) or days == months:
         return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.", "date")
     order = "dmy" if days > months else "mdy"
@@ -231,7 +231,7 @@ def hint_at_dates(values: Sequence[str]) -> Hint | None:
 
 
 def hint_at_commas(values: Sequence[str]) -> Hint | None:
-    """Numbers with decimal commas."""
+    """A hint at a column with almost only numbers with decimal commas."""
     commas = [value for value in values if re.fullmatch(rf"{LIKE_COMMAS}|[+-]?\d+", value)]
     if len(commas) < MOSTLY * len(values) or not any("," in value for value in commas):
         return None
@@ -240,7 +240,7 @@ def hint_at_commas(values: Sequence[str]) -> Hint | None:
 
 
 def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
-    """Whole numbers of one length that are called a postcode: their beginnings mean something, their size does not."""
+    """A hint at a column of whole numbers that is named as a postcode: its prefixes mean something, not its size."""
     alike = len({len(text) for text in texts}) == 1 and all(text.isdecimal() for text in texts)
     if not (alike and is_postcode(column) and looks_like_codes(texts)):
         return None
@@ -249,13 +249,13 @@ def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
 
 
 def hint_at_categories(column: str) -> Hint:
-    """Whole numbers whose order means nothing."""
+    """A hint at a column of whole numbers whose order means nothing."""
     axis = quote(f"{column}=set")
     return Hint(f"Its numbers seem to be codes without an order: --axis {axis} makes sets of them.", "set")
 
 
 def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
-    """Codes that kech takes for sets, being few, though some begin alike: called a postcode, or of one length."""
+    """A hint at few codes with common prefixes, which kech reads as a set: named as a postcode, or of one length."""
     codes = {value.strip() for value in values}
     if looks_like_codes(values) or not have_code_form(codes) or len(half_prefixes(codes)) == len(codes):
         return None
@@ -263,33 +263,33 @@ def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
         return None
     command = f"kech hierarchy TABLE {quote(column)} --kind prefixes -o {quote(f'trees/{column}.csv')}"
     return Hint(
-        f"It looks like a code. Its beginnings often say more than sets of values: {command}, then --hierarchies trees."
+        f"It looks like a code. Its prefixes often make better labels than sets: {command}, then --hierarchies trees."
     )
 
 
 def is_postcode(column: str) -> bool:
-    """Whether a column is called a postcode, in some language."""
+    """Whether the name of a column means a postcode, in one of several languages."""
     return bool(re.fullmatch(POSTAL, as_words(column)))
 
 
 def as_words(column: str) -> str:
-    """The name of a column in small letters, words joined by `_`."""
+    """The name of a column in small letters, with `_` between words."""
     return re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
 
 
 def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:
-    """Rows that lie farther from the bulk than the bulk is wide; the bulk is all but 1 % of the rows at each end."""
+    """A hint at outliers: rows farther from the middle 98 % of the rows than these are wide."""
     rows = int(counts.sum())
     if rows < FEW_ROWS:
         return None
-    below, aside = np.cumsum(counts), max(1, rows // 100)
-    low, high = (float(values[np.searchsorted(below, rank)]) / 4 for rank in (aside + 1, rows - aside))
-    quarters = values / 4  # the range may overflow
+    below, outer = np.cumsum(counts), max(1, rows // 100)
+    low, high = (float(values[np.searchsorted(below, rank)]) / 4 for rank in (outer + 1, rows - outer))
+    quarters = values / 4  # the range of the values themselves may overflow
     far = (quarters > high + (high - low)) | (quarters < low - (high - low))
     far_rows = int(counts[far].sum()) if high > low else 0
     if not far_rows:
         return None
     who = "1 row lies" if far_rows == 1 else f"{far_rows:,} rows lie"
     return Hint(
-        f"{who} far from all others. A slip? Mend it, or call it missing: --null-values; --suppress leaves it out."
+        f"{who} far from all others. Check for an error, declare it missing (--null-values), or allow --suppress."
     )

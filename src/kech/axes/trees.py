@@ -1,4 +1,4 @@
-"""Trees: texts under a hierarchy, printed as the labels of its nodes."""
+"""Trees: axes of texts under a hierarchy, whose labels are those of its nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,23 +18,23 @@ from kech.errors import BadHierarchy
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeAxis(TextAxis):
-    """Values under a generalization tree; a range is printed as the label of its lowest common ancestor.
+    """Values under a generalization tree; the label of a range is that of its lowest common ancestor.
 
-    With NULL in it, it is printed as `*`.  Leaves are counted so that no count tells which values occur that fewer
-    than k rows hold: all leaves of a tree that was given; of one built from the values those that k rows hold, and one
-    for all others.
+    A range with NULL and a value is printed as `*`.  The counts of leaves do not reveal which values of fewer than k
+    rows occur: in a tree of the user all leaves count; in a tree built from the values, those with k rows or more,
+    and one for all others.
     """
 
     tree: GeneralizationTree
     starts: Ints | None = None
-    public_sizes: Ints | None = None  # [level, leaf]: leaves under each node of the whole tree, where one was given
-    rows: Ints | None = None  # that hold each leaf, where they are known
-    nulls: int = 0  # rows without a value
+    public_sizes: Ints | None = None  # [level, leaf]: leaves under each node of the user's whole tree
+    rows: Ints | None = None  # of each leaf, where they are known
+    nulls: int = 0  # rows with NULL
     k: int = 1
 
     @property
     def kind(self) -> str:
-        """Tree."""
+        """Hierarchy."""
         return "hierarchy"
 
     @property
@@ -48,36 +48,36 @@ class TreeAxis(TextAxis):
         return next(iter(self.tree.level_labels(self.tree.height - 1)), EVERYTHING)
 
     def at(self, k: int) -> Self:
-        """Leaves are counted as k rows tell them."""
+        """The axis with leaves counted for k."""
         return replace(self, k=k)
 
     @property
     def state(self) -> bytes:
-        """How many leaves are under each node, and whether NULL is counted."""
+        """The leaves under each node, and whether NULL counts as one."""
         counts = b"" if self.public_sizes is not None else self.sizes.tobytes()
         return counts + bytes([self.leaves - int(self.sizes[-1, :1].sum())])
 
     @cached_property
     def sizes(self) -> Ints:
-        """[level, leaf]: leaves that are counted under this leaf's node at this level."""
+        """[level, leaf]: the counted leaves under this leaf's node at this level."""
         if self.public_sizes is not None:
             return self.public_sizes
         return self.tree.node_sizes() if self.rows is None or self.k < 2 else self.tree.known_sizes(self.rows, self.k)
 
     @property
     def leaves(self) -> int:
-        """All leaves that are counted; NULL is one unless fewer than k rows lack a value and `*` does not tell."""
+        """Number of counted leaves; NULL is one, except where fewer than k rows have it and `*` hides it."""
         hidden = self.rows is not None and self.nulls < self.k and self.root == EVERYTHING and self.k > 1
         counted = self.has_null and not hidden
         return max(int(self.sizes[-1, :1].sum()) + counted, 1 + self.has_null)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """All leaves under the label; `*` also stands for NULL."""
+        """All leaves under the label; `*` also covers NULL."""
         lo, hi = self.expand_to_cells(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
-        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
+        lost = self.mixes_null(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
@@ -86,11 +86,11 @@ class TreeAxis(TextAxis):
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         under = np.where(inside, self.sizes[self.tree.read_level(*leaves), leaves[0]], 1)
-        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
+        lost = self.mixes_null(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """The widths at k = 1: every leaf counts that occurs, or is in a tree that was given."""
+        """The widths at k = 1, where every leaf counts."""
         return self.at(1).widths(lo, hi)
 
     def label(self, lo: int, hi: int) -> str:
@@ -98,31 +98,31 @@ class TreeAxis(TextAxis):
         return EVERYTHING if hi == self.null else self.tree.label(lo, hi)
 
     def add_to(self, widths: Widths) -> None:
-        """Leaves and the gaps between them."""
+        """Add the widths of single codes and of neighbours."""
         add_nodes(self, widths)
 
     def add_metric_to(self, widths: Widths) -> None:
-        """Leaves and gaps at k = 1, where every leaf counts."""
+        """Add the widths at k = 1, where every leaf counts."""
         self.at(1).add_to(widths)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """Leaves under each published label that stands for several, or that a reader would take for all."""
+        """The column, all leaves, and the leaves under each published label that covers several."""
         return tree_parameters(self.column, self.leaves, self.tree.leaf_counts(self.sizes), labels, self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeAxis(Axis):
-    """The nodes of one level of a tree, each printed as its label there; two of them together are the root."""
+    """The nodes of one level of a tree; the label of two nodes together is that of the root."""
 
     nodes: tuple[str, ...]  # the label of each code
     places: Mapping[str, int]  # the code of each leaf
-    counts: Mapping[str, int]  # leaves that a reader of each label has to think of
-    leaves: int  # all of them, and NULL
+    counts: Mapping[str, int]  # the number of leaves under each label
+    leaves: int  # number of all leaves, with NULL
     root: str
 
     @property
     def kind(self) -> str:
-        """Tree."""
+        """Hierarchy."""
         return "hierarchy"
 
     @property
@@ -132,7 +132,7 @@ class NodeAxis(Axis):
 
     @cached_property
     def shares(self) -> Floats:
-        """Width of each code."""
+        """The width of each code alone."""
         under = [self.counts.get(label, 1) for label in self.nodes] + [1] * self.has_null
         return (np.array(under, np.float64) - 1) / max(self.leaves - 1, 1)
 
@@ -143,7 +143,7 @@ class NodeAxis(Axis):
 
     def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Whether each range is printed as `*`."""
-        return np.asarray(self.all_lost(lo, hi) | (self.is_root(lo, hi) & (self.root == EVERYTHING)))
+        return np.asarray(self.mixes_null(lo, hi) | (self.is_root(lo, hi) & (self.root == EVERYTHING)))
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
@@ -152,7 +152,7 @@ class NodeAxis(Axis):
         return np.where(self.is_everything(lo, hi), float(self.leaves > 1), inner)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """One node, or all; `*` also stands for NULL."""
+        """One node, or all nodes; `*` also covers NULL."""
         root, lost = self.is_root(lo, hi), self.is_everything(lo, hi)
         return np.where(root, 0, lo), np.where(lost, self.size - 1, np.where(root, self.values - 1, hi))
 
@@ -165,16 +165,16 @@ class NodeAxis(Axis):
         return np.array([self.null if x is None else self.places.get(x, -1) for x in values], dtype=np.int32)
 
     def add_to(self, widths: Widths) -> None:
-        """Nodes, and nothing between them and the root."""
+        """Add the widths of single codes and of neighbours."""
         add_nodes(self, widths)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """Leaves under each published label that stands for several, or that a reader would take for all."""
+        """The column, all leaves, and the leaves under each published label that covers several."""
         return tree_parameters(self.column, self.leaves, self.counts, labels, self)
 
 
 def add_nodes(axis: Axis, widths: Widths) -> None:
-    """Each code, and it with the next one: what lies between them is as wide as the widest of these."""
+    """Add the widths of each code and of each pair of neighbours: a range is as wide as its widest pair."""
     codes = np.arange(axis.size)
     widths.add_tree(axis.widths(codes, codes), axis.widths(codes[:-1], codes[1:]))
 
@@ -182,7 +182,7 @@ def add_nodes(axis: Axis, widths: Widths) -> None:
 def tree_parameters(
     column: str, leaves: int, counts: Mapping[str, int], labels: Iterable[str | None], axis: TreeAxis | NodeAxis
 ) -> dict[str, Any]:
-    """A tree as a reader must know it: leaves under labels that stand for several, or would be taken for all."""
+    """The parameters of a tree in a certificate: the leaves under each published label that covers several."""
     everything = {EVERYTHING: leaves} if axis.has_null or axis.root == EVERYTHING else {}
     leaf_counts = {
         label: everything.get(label, counts.get(label, 1)) for label in sorted({label for label in labels if label})
@@ -201,7 +201,7 @@ def build_tree_axis(
     rows: Ints | None = None,
     nulls: int = 0,
 ) -> Axis:
-    """Values under a tree, with the rows of each; all leaves of a tree that was given are public."""
+    """The axis of values under a tree, with the rows of each; all leaves of a user's tree are public."""
     if not values:
         return build_rank_axis(column, values, (), has_null, is_ordered=False)
     present = tree.restrict(values)
@@ -215,10 +215,8 @@ def build_tree_axis(
 
 
 def check_star(tree: GeneralizationTree, has_null: bool) -> None:
-    """`*` stands for NULL too, so it must not be the label of some values only."""
+    """Refuse a tree with `*` below its root where the column has NULL: `*` must cover NULL and all values."""
     below = {label for path in tree.paths for label in path if path[-1] != EVERYTHING}
     if has_null and EVERYTHING in below:
-        reason = (
-            f"the column has missing values, and {EVERYTHING!r}, which stands for them too, is a label below the root."
-        )
+        reason = f"the column has missing values, which {EVERYTHING!r} covers too, and that is a label below the root."
         raise BadHierarchy(tree.source, None, f"{reason} Rename that label, or name the root {EVERYTHING!r}.")

@@ -1,7 +1,7 @@
-"""Certificate: what a published file promises, and the independent check of that promise.
+"""Certificate: the claims about a published file, and their independent check.
 
 In: a written CSV or Parquet file and its public parameters.  Out: figures, or ClaimBroken.
-Own reader, own counting: nothing here is shared with the code that made the file.
+This package has its own reader and its own counting, and uses no code that makes releases.
 """
 
 from kech.certificate.cells import BESIDE, AnyPath, certificate_path, open_published

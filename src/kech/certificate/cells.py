@@ -1,4 +1,4 @@
-"""Cells: a written CSV or Parquet file, every cell as text, by a reader of its own."""
+"""Cells: the independent reader of a published CSV or Parquet file; every cell is text."""
 
 import csv
 import hashlib
@@ -23,31 +23,31 @@ from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 AnyPath = str | PathLike[str]
 Batch = list[list[Cell]]  # one list a column
 
-BESIDE = ".certificate.json"  # added to the name of a file, it names its certificate
+BESIDE = ".certificate.json"  # appended to the name of a file, the name of its certificate
 ROWS_AT_ONCE = 100_000  # of a Parquet file
 BLOCK = 1 << 20  # bytes of a CSV file that are read at once
 LONGEST = 1 << 25  # bytes of a line
-WORKERS = 2  # threads that read ahead
+WORKERS = 2  # threads that parse ahead
 NEWLINE, QUOTE = b'\n"'
-QUOTED, EMPTY = b'""', "\0"  # empty text as it is written, and while it is read: no cell holds a NUL
+QUOTED, EMPTY = b'""', "\0"  # empty text in the file, and while it is parsed: no cell contains NUL
 
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """Columns, and the cells below them."""
+    """The columns of a file, and functions that read its cells."""
 
     columns: list[str]
-    batches: Callable[[Sequence[str]], Iterator[Batch]]  # cells of the named columns, some rows at a time
-    label: Callable[[Cell], Cell]
-    groups: Callable[[Sequence[str]], Counts] | None = None  # rows of each combination of cells, where that is quicker
+    batches: Callable[[Sequence[str]], Iterator[Batch]]  # cells of the named columns, a batch of rows at a time
+    label: Callable[[Cell], Cell]  # a cell without the ' that protects spreadsheets from formulas
+    groups: Callable[[Sequence[str]], Counts] | None = None  # a faster way to count combinations of cells
 
     def count(self, names: Sequence[str]) -> Counts:
-        """How often each combination of cells occurs in the named columns."""
+        """How many rows have each combination of cells in the named columns."""
         return tally(self.batches(names), len(names)) if self.groups is None else self.groups(names)
 
 
 def open_published(path: AnyPath, format: str | None = None, delimiter: str = ",") -> TextTable:
-    """The cells of a published file, all text."""
+    """A published file as a table of text; format and delimiter are by default those of its name and a comma."""
     path, format = Path(path), format or guess_format(path)
     check_dialect(format, delimiter)
     table = _open_parquet(path) if format == "parquet" else _open_csv(path, delimiter)
@@ -59,17 +59,17 @@ def open_published(path: AnyPath, format: str | None = None, delimiter: str = ",
 
 
 def certificate_path(path: AnyPath) -> Path:
-    """Where the certificate of a file lies unless it is named."""
+    """The default path of the certificate of a file: in the same folder."""
     return Path(f"{Path(path)}{BESIDE}")
 
 
 def guess_format(name: AnyPath) -> str:
-    """What the end of a file's name says."""
+    """The format of a file, `csv` or `parquet`, by the ending of its name."""
     return "parquet" if Path(name).suffix.lower() in (".parquet", ".pq") else "csv"
 
 
 def check_dialect(format: str, delimiter: object) -> None:
-    """A format and a delimiter that can be read."""
+    """Refuse a format or delimiter that this reader does not know."""
     if format not in ("csv", "parquet"):
         raise BadOption("format", "write csv or parquet.")
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n\0':
@@ -83,8 +83,8 @@ def digest(path: Path) -> str:
 
 
 @contextmanager
-def digest_meanwhile(path: Path) -> Iterator[Callable[[], str]]:
-    """The digest of a file, found while it is read; a file that has none is refused before anything else."""
+def digest_in_background(path: Path) -> Iterator[Callable[[], str]]:
+    """A function that returns the digest of a file, computed on another thread during the block."""
     with ThreadPoolExecutor(1) as pool:
         digesting = pool.submit(digest, path)
         try:
@@ -100,7 +100,8 @@ def _refuse_unreadable(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise NoSuchFile(path) from None
     except OSError as error:
-        raise UnreadableFile(path, error.strerror or "it is damaged.") from None
+        reason = (error.strerror or "it is damaged").lower()
+        raise UnreadableFile(path, f"{reason}. Check its permissions, or ask for another copy.") from None
 
 
 def _open_csv(path: Path, delimiter: str) -> TextTable:
@@ -115,22 +116,22 @@ def _open_csv(path: Path, delimiter: str) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         try:
             return _count_lines(path, delimiter, columns, names)
-        except csv.Error:  # a line is too long, or no row, or something is wrong with it
+        except csv.Error:  # a row has several lines, or is malformed, which the slower reader reports
             return tally(batches(names), len(names))
 
     return TextTable(columns, batches, _without_guard, groups)
 
 
 def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequence[str]) -> Counts:
-    """Rows of each combination of cells, where every line is a row; csv.Error where one is not, or may not be.
+    """The rows of each combination of cells in a file where every line is a row; csv.Error for any other file.
 
-    Lines are parted at the delimiters that have an even number of quotes before them.  Where each part, read alone, is
-    one cell, a line that is read from its beginning has the same cells: each part ends as it would before a delimiter.
+    Lines are split at the delimiters that have an even number of quotes before them.  Where every piece, parsed alone,
+    is one cell, parsing the whole line gives the same cells: each piece ends as it would before a delimiter.
     """
     if not delimiter.isascii():
         raise csv.Error
     read = partial(
-        _part_lines, delimiter=delimiter, width=len(columns), selected=[columns.index(name) for name in names]
+        _parse_lines, delimiter=delimiter, width=len(columns), selected=[columns.index(name) for name in names]
     )
     with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
@@ -138,7 +139,7 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The rest of a file, many lines at a time; the last ends like the others."""
+    """The rest of a file in blocks of whole lines; a missing newline at the end is added."""
     rest = b""
     while block := file.read(BLOCK):
         lines, newline, rest = (rest + block).rpartition(b"\n")
@@ -150,53 +151,53 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _part_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int]) -> list[Coded]:
-    """The cells of the wanted columns, each text once."""
+def _parse_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int]) -> list[Coded]:
+    """The cells of the selected columns of these lines: distinct texts, and the index of each row's text."""
     import pyarrow
 
     ends = _ends(np.frombuffer(lines, np.uint8), ord(delimiter), width)
     bounds = np.concatenate([[0], ends + 1]).astype(np.int32)
-    parts = pyarrow.Array.from_buffers(
+    pieces = pyarrow.Array.from_buffers(
         pyarrow.binary(), len(ends), [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(lines)]
     ).dictionary_encode()
-    texts = _read_alone(parts.dictionary.to_pylist(), delimiter)
-    rows = parts.indices.to_numpy().reshape(-1, width)
-    return [_keep_used(texts, rows[:, column]) for column in selected]
+    texts = _parse_cells(pieces.dictionary.to_pylist(), delimiter)
+    rows = pieces.indices.to_numpy().reshape(-1, width)
+    return [_omit_unused(texts, rows[:, column]) for column in selected]
 
 
-def _ends(letters: Any, delimiter: int, width: int) -> Ints:
-    """Where cells end, so many in each line."""
-    marks = np.flatnonzero((letters == delimiter) | (letters == NEWLINE) | (letters == QUOTE))
-    quotes = letters[marks] == QUOTE
-    inside = np.cumsum(quotes, dtype=np.uint8) & 1  # of the quotes so far, the last bit
+def _ends(text: Any, delimiter: int, width: int) -> Ints:
+    """The positions of the delimiters and newlines that end cells; csv.Error unless each line has `width` cells."""
+    marks = np.flatnonzero((text == delimiter) | (text == NEWLINE) | (text == QUOTE))
+    quotes = text[marks] == QUOTE
+    inside = np.cumsum(quotes, dtype=np.uint8) & 1  # 1 after an odd number of quotes
     ends: Ints = marks[(inside == 0) & ~quotes]
     if inside[-1] or len(ends) % width:
         raise csv.Error
-    last = (letters[ends] == NEWLINE).reshape(-1, width)
+    last = (text[ends] == NEWLINE).reshape(-1, width)
     if last[:, :-1].any() or not last[:, -1].all():
         raise csv.Error
     return ends
 
 
-def _keep_used(texts: Sequence[Cell], places: Any) -> Coded:
-    """Only those texts that a column has."""
+def _omit_unused(texts: Sequence[Cell], places: Any) -> Coded:
+    """The texts that a column uses, and the index of each row's text among them."""
     used = np.zeros(len(texts), bool)
     used[places] = True
     return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
 
 
-def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[Cell]:
-    """The cell of each part, which ends with a delimiter or as a line does; csv.Error where it is not one cell."""
-    if any(b"\r" in part and not part.endswith(b"\n") for part in parts):
+def _parse_cells(pieces: Sequence[bytes], delimiter: str) -> list[Cell]:
+    """The cell in each piece, which ends with a delimiter or a newline; csv.Error where a piece is not one cell."""
+    if any(b"\r" in piece and not piece.endswith(b"\n") for piece in pieces):
         raise csv.Error
-    rows = _split([part if part.endswith(b"\n") else part[:-1] for part in parts], delimiter)
+    rows = _split([piece if piece.endswith(b"\n") else piece[:-1] for piece in pieces], delimiter)
     if any(len(cells) != 1 for cells in rows):
         raise csv.Error
-    return [cell or ("" if QUOTED in part else None) for part, (cell,) in zip(parts, rows, strict=True)]
+    return [cell or ("" if QUOTED in piece else None) for piece, (cell,) in zip(pieces, rows, strict=True)]
 
 
 def _split(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
-    """The cells of lines; csv.Error unless each of them is a row, and no part of one ends like a line."""
+    """The cells of each line; csv.Error unless each line is one row without a carriage return inside."""
     texts = [_check_line(line.decode("utf-8", "surrogateescape")) for line in lines]
     rows = [cells or [""] for cells in csv.reader(texts, delimiter=delimiter, strict=True)]
     if len(rows) != len(texts) or any("\r" in text.removesuffix("\n").removesuffix("\r") for text in texts):
@@ -205,12 +206,12 @@ def _split(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
 
 
 def _without_guard(cell: Cell) -> Cell:
-    """The text behind the ' that keeps a spreadsheet from running a cell as a formula."""
+    """A cell without the leading ' that protects spreadsheets from formulas."""
     return cell[1:] if cell and re.match(r"'+\s*[=+\-@\t\r]", cell) else cell
 
 
 def _csv_rows(path: Path, delimiter: str) -> Iterator[list[Cell]]:
-    """The header, then rows as wide as it; trouble is named by the line on which its row begins."""
+    """The header, then all rows; a row that is malformed or of another width is refused by its first line."""
     width, line = 0, 1
     csv.field_size_limit(max(csv.field_size_limit(), 2**24))  # a set may be longer than csv's 128 KiB
     with _refuse_unreadable(path), path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
@@ -226,20 +227,20 @@ def _csv_rows(path: Path, delimiter: str) -> Iterator[list[Cell]]:
                 lines.is_first = True
                 yield row
         except csv.Error as error:  # its text never quotes a cell
-            raise UnreadableFile(path, f"line {line}: {error}. Correct that line, or ask for a whole copy.") from None
+            raise UnreadableFile(path, f"line {line}: {error}. Correct that line, or ask for another copy.") from None
 
 
 def _as_cells(cells: list[str]) -> list[Cell]:
-    """What is not written is missing, as is the one cell of a blank line; what is written as "" is empty text."""
+    """The parsed cells of a row: an unquoted empty cell is None, and "" is empty text; a blank line is one None."""
     if cells and "" not in cells and EMPTY not in cells:
         return cast("list[Cell]", cells)
     return [None if not cell else "" if cell == EMPTY else cell for cell in cells or [""]]
 
 
 class _Lines:
-    """Lines in which the cell "" is marked: the reader of CSV tells it from nothing no longer.
+    """Lines in which the cell "" is replaced by a marked one, since csv.reader returns "" for both kinds of empty cell.
 
-    The reader asks for the next line when a row has ended, or while a quoted cell goes on.
+    The reader asks for the next line when a row has ended, or inside a quoted cell.
     """
 
     def __init__(self, lines: Iterator[str], delimiter: str) -> None:
@@ -251,21 +252,21 @@ class _Lines:
 
     def __next__(self) -> str:
         line = next(self.lines)
-        goes_on, self.is_first = not self.is_first, False
-        return self._mark(line, goes_on) if '""' in line else line
+        continues, self.is_first = not self.is_first, False
+        return self._mark(line, continues) if '""' in line else line
 
-    def _mark(self, line: str, goes_on: bool) -> str:
-        """The line, cell by cell; the first may be the rest of one that began before."""
-        line = '"' + line if goes_on else line
+    def _mark(self, line: str, continues: bool) -> str:
+        """The line with marked empty texts; where it continues a quoted cell, its first cell is the rest of that."""
+        line = '"' + line if continues else line
         place, parts = 0, []
         while match := self.cell.match(line, place):
-            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (goes_on and not place) else match[0])
+            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (continues and not place) else match[0])
             place = match.end()
             if not line.startswith(self.delimiter, place):
                 break
             parts.append(self.delimiter)
             place += 1
-        return ("".join(parts) + line[place:])[goes_on:]
+        return ("".join(parts) + line[place:])[continues:]
 
 
 def _check_line(line: str) -> str:
@@ -293,7 +294,7 @@ def _open_parquet(path: Path) -> TextTable:
 
 
 def _list_cells(batch: Any, names: Sequence[str]) -> list[Coded]:
-    """Cells as text, each text once; the last is that of no text."""
+    """The cells of the named columns as text: distinct texts, the last of them None, and the index of each row's."""
     import pyarrow
 
     columns = [batch.column(name) for name in names]
@@ -315,5 +316,5 @@ def _parquet_file(path: Path, coded: Iterable[str] = ()) -> Iterator[Any]:
             yield file
     except (pyarrow.ArrowException, ValueError):
         raise UnreadableFile(
-            path, "it is not a Parquet file whose cells can be read as text. Ask for a whole copy."
+            path, "it is no Parquet file, or has cells that cannot be read as text. Ask for another copy."
         ) from None

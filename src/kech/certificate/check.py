@@ -1,4 +1,4 @@
-"""Check: claim what a written file holds, and find out whether a claim is true."""
+"""Check: measure a written file to make its certificate, and compare a file with its certificate."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate.cells import AnyPath, TextTable, digest_meanwhile, guess_format, open_published
-from kech.certificate.cohorts import broken_series, spelling_k
+from kech.certificate.cells import AnyPath, TextTable, digest_in_background, guess_format, open_published
+from kech.certificate.cohorts import broken_series, rows_behind_listed_values
 from kech.certificate.document import VERSION, check_goals, read_claims
 from kech.certificate.histories import broken_histories, count_histories
-from kech.certificate.labels import Axis, as_brackets, broken_spelling, published_columns, width_readers
-from kech.certificate.models import GOALS, MODELS, Figures, Within, model_figures
+from kech.certificate.labels import Axis, as_brackets, broken_sets, published_columns, width_readers
+from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_figures
 from kech.certificate.pages import find_unpublished
 from kech.certificate.tally import Counts, sums
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
 
-HIDDEN = "hidden"  # the number of suppressed rows, where it could point at people who have several
-NOT_PROMISED = (  # by any certificate
+HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people with several rows
+NOT_PROMISED = (  # sentences of every certificate
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
     "Somebody who combines this file with other releases about the same people may narrow a class down.",
     "k-anonymity does not prevent predicate singling out: a condition may still isolate one person.",
@@ -45,22 +45,30 @@ def make_certificate(
     format: str | None = None,
     delimiter: str = ",",
 ) -> dict[str, Any]:
-    """Measure a written file and claim what was measured; a file below its own k, l, t or alpha gets no certificate.
+    """Measure a written file and return its certificate; ClaimBroken where it does not meet its own k, l, t or alpha.
 
     `values` says how each sensitive column is read: its kind (number, date, ordered or text) and its order.
-    `stated` is what nobody can recount from the file: how many people, and not only rows, hide together.
-    `person_number` is the column that says which rows are of one person, where all of them hide together.
-    `series` is what a release of a series says of its cohorts; it leaves no row out, but some may wait.
+    `stated` are the figures that cannot be recounted from the file: how many people, not only rows, a class has.
+    `person_number` is the column that numbers the people of a release that protects histories.
+    `series` are the figures about cohorts in a release of a series, in which rows may wait but none is suppressed.
     """
     format = format or guess_format(published_name)
     table = open_published(path, format, delimiter)
-    read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
-    with digest_meanwhile(Path(path)) as digest:
-        pages = broken_pages(path, format, certified=True)  # first: what they say of their size is not believed
-        k = spelling_k(series, parameters.get("k", 1)) if series else parameters.get("k", 1)
-        figures, broken = measure_table(table, axes, sensitive, read_as, goals, k, parameters.get("weights"))
-        figures, broken = with_histories(figures, broken + pages, table, axes, person_number)
+    content = {
+        "quasi_identifiers": [dict(axis) for axis in axes],
+        "sensitive": list(sensitive),
+        "values": read_values(sensitive, values or {}),
+        "kept": list(kept),
+        **({"person_number": person_number} if person_number else {}),
+        "parameters": dict(parameters),
+        **({"stated": dict(stated)} if stated else {}),
+        **({"series": dict(series)} if series else {}),
+        "not_promised": list(NOT_PROMISED),
+    }
+    with digest_in_background(Path(path)) as digest:
+        pages = broken_pages(path, format, certified=True)  # first: it checks the sizes that pages state
+        figures, broken = measure_table(table, content, goals, parameters.get("k", 1))
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]), most_rows)
     suppression = {"rows_in": None, "suppressed": 0} if series else suppression
     figures = with_suppressed(figures, suppression["suppressed"])
@@ -72,44 +80,29 @@ def make_certificate(
         "file": {"name": published_name, "format": format, "sha256": digest(), **dialect},
         "claims": {name: figures[name] for name in claimed if name in figures} | suppression | {"goals": goals},
         "measured": {name: figures[name] for name in ("average_class", *MODELS)},
-        "quasi_identifiers": [dict(axis) for axis in axes],
-        "sensitive": list(sensitive),
-        "values": read_as,
-        "kept": list(kept),
-        **({"person_number": person_number} if person_number else {}),
-        "parameters": dict(parameters),
-        **({"stated": dict(stated)} if stated else {}),
-        **({"series": dict(series)} if series else {}),
-        "not_promised": list(NOT_PROMISED),
+        **content,
     }
-    if broken := broken + broken_columns(certificate, table.columns) + broken_claims(certificate, figures):
+    if broken := broken + pages + broken_columns(certificate, table.columns) + broken_claims(certificate, figures):
         raise ClaimBroken(published_name, broken)
     return certificate
 
 
 def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
-    """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
+    """Recounted figures of a file that meets every claim of its certificate; ClaimBroken lists the claims it breaks."""
     check_path(path)
     if certificate is not None:
         check_path(certificate, "certificate")
-    with digest_meanwhile(Path(path)) as digest:
+    with digest_in_background(Path(path)) as digest:
         document = read_claims(path, certificate)
         file = document["file"]
         table = open_published(path, file["format"], file.get("delimiter", ","))
-        broken = broken_columns(document, table.columns) + forged_words(document)
+        broken = broken_columns(document, table.columns) + check_disclaimers(document)
         pages = broken_pages(path, file["format"], certified=True)
         try:
-            figures, unreadable = measure_table(
-                table,
-                document["quasi_identifiers"],
-                document["sensitive"],
-                read_values(document["sensitive"], document.get("values", {})),
-                document["claims"].get("goals", {}),
-                spelling_k(document.get("series"), document["parameters"].get("k", document["claims"]["k"])),
-                document["parameters"].get("weights"),
-            )
-            axes = (document["quasi_identifiers"], document.get("person_number"))
-            figures, unreadable = with_histories(figures, unreadable, table, *axes)
+            claims = document["claims"]
+            k = document["parameters"].get("k", claims["k"])
+            values = read_values(document["sensitive"], document.get("values", {}))
+            figures, unreadable = measure_table(table, document | {"values": values}, claims.get("goals", {}), k)
         except NoSuchColumn:
             raise ClaimBroken(path, find_changes(file, digest()) + broken) from None
         unreadable += pages
@@ -120,13 +113,15 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
     return figures
 
 
-def forged_words(document: Mapping[str, Any]) -> list[str]:
-    """A complaint where a certificate does not say, word for word, what none of its version promises."""
-    return [] if document["not_promised"] == list(NOT_PROMISED) else ["not_promised: these are not the words of kech"]
+def check_disclaimers(document: Mapping[str, Any]) -> list[str]:
+    """A complaint where the certificate does not have the exact sentences of NOT_PROMISED."""
+    return (
+        [] if document["not_promised"] == list(NOT_PROMISED) else ["not_promised: the sentences are not those of kech"]
+    )
 
 
 def find_changes(file: Mapping[str, Any], actual_digest: str) -> list[str]:
-    """A complaint where the digest is not that of the certificate."""
+    """A complaint where the digest of the file differs from that in the certificate."""
     return [] if file["sha256"] == actual_digest else ["sha256: this is not the file that was certified"]
 
 
@@ -141,15 +136,15 @@ def check_table(
     format: str | None = None,
     delimiter: str = ",",
 ) -> Figures:
-    """Figures of any file that keeps k and these goals in every class; without a certificate no loss is known.
+    """Figures of any file that meets k and the goals in every class, without the loss; ClaimBroken for other files.
 
     Goals are l, l_kind, c, t, t_kind and alpha, as in a certificate; `values` says how sensitive columns are read.
     """
     check_path(path)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise BadOption("k", "it is a number of rows, 1 or more.")
-    if twice := [name for name in sensitive if name in quasi_identifiers]:
-        raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
+        raise BadOption("k", "write a number of rows, 1 or more.")
+    if repeated := [name for name in sensitive if name in quasi_identifiers]:
+        raise ColumnInTwoRoles(repeated[0], "quasi-identifier", "sensitive")
     table, goals_to_check = open_published(path, format, delimiter), dict(goals or {})
     check_goals("goals", goals_to_check)
     pages = broken_pages(path, format or guess_format(path), certified=False)
@@ -162,12 +157,12 @@ def check_table(
 
 
 def broken_pages(path: AnyPath, format: str, *, certified: bool) -> list[str]:
-    """A complaint for each column of a Parquet file whose dictionary or statistics hold what no row holds."""
+    """A complaint for each column of a Parquet file whose dictionary or statistics contain a value of no row."""
     return find_unpublished(Path(path), certified=certified) if format == "parquet" else []
 
 
 def read_values(sensitive: Sequence[str], values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """How a certificate reads each sensitive column; as text where it does not say."""
+    """For each sensitive column how its cells are read: as `values` says, otherwise as text."""
     return {name: dict(values.get(name, {"kind": "text"})) for name in sensitive}
 
 
@@ -175,51 +170,42 @@ def read_values(sensitive: Sequence[str], values: Mapping[str, Mapping[str, Any]
 
 
 def measure_table(
-    table: TextTable,
-    axes: Sequence[Axis],
-    sensitive: Sequence[str],
-    read_as: Mapping[str, Mapping[str, Any]],
-    goals: Mapping[str, Any],
-    k: int = 1,
-    weights: Mapping[str, float] | None = None,
+    table: TextTable, content: Mapping[str, Any], goals: Mapping[str, Any], k: int
 ) -> tuple[Figures, list[str]]:
-    """Figures, and a complaint for every column with labels that its axis cannot read (width 1), or whose sets spell
-    out values that k rows cannot hold.  Columns count in the loss by their weights, 1 where there is none.
+    """Figures of a released table, and complaints about labels that their axis cannot read or sets of too many values.
+
+    `content` has the axes, columns and parameters of the certificate.  A label that cannot be read has width 1.  The
+    loss is the mean of the columns, weighted (by default with 1).
     """
-    readers = width_readers(axes)
-    table = as_brackets(table, axes)
-    classes, within = count(table, list(readers), sensitive)
+    axes, weights = content["quasi_identifiers"], content["parameters"].get("weights") or {}
+    least_rows = rows_behind_listed_values(content["series"], k) if "series" in content else k
+    readers, plain = width_readers(axes), as_brackets(table, axes)
+    classes, within = count(plain, list(readers), content["sensitive"])
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):
         texts = classes.texts[position]
         label_rows = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
-        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, label_rows, strict=True)]
-        lost = fsum(rows if width is None else rows * width for width, rows in labels)
-        losses[column] = lost / max(int(classes.rows.sum()), 1)
+        labels = [(read(plain.label(cell)), rows) for cell, rows in zip(texts, label_rows, strict=True)]
+        total_width = fsum(rows if width is None else rows * width for width, rows in labels)
+        losses[column] = total_width / max(int(classes.rows.sum()), 1)
         if unreadable := sum(rows for width, rows in labels if width is None):
-            broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
-        rows_of = {table.label(cell): rows for cell, rows in zip(texts, label_rows, strict=True) if rows}
-        broken += broken_spelling(axes[position], rows_of, k)
-    counted = {column: (weights or {}).get(column, 1) for column in losses}
-    loss = fsum(losses[column] * weight for column, weight in counted.items()) / fsum(counted.values())
-    models = model_figures(table, within, read_as, goals)
-    return class_figures(classes) | {"loss": loss, "loss_per_column": losses} | models, broken
-
-
-def with_histories(
-    figures: Figures, broken: list[str], table: TextTable, axes: Sequence[Axis], column: str | None
-) -> tuple[Figures, list[str]]:
-    """Figures and complaints with those of histories, where a column says which rows are of one person."""
-    if column is None:
-        return figures, broken
-    histories, wrong = count_histories(table, axes, column)
-    return figures | {"histories": histories}, broken + wrong
+            broken.append(f"{column!r}: {unreadable} rows have a label that its axis cannot read")
+        rows_of = {plain.label(cell): rows for cell, rows in zip(texts, label_rows, strict=True) if rows}
+        broken += broken_sets(axes[position], rows_of, least_rows)
+    column_weights = {column: weights.get(column, 1) for column in losses}
+    loss = fsum(losses[column] * weight for column, weight in column_weights.items()) / fsum(column_weights.values())
+    figures = class_figures(classes) | {"loss": loss, "loss_per_column": losses}
+    figures |= model_figures(plain, within, content["values"], goals)
+    if content.get("person_number") is not None:
+        figures["histories"], wrong = count_histories(table, axes, content["person_number"])
+        broken += wrong
+    return figures, broken
 
 
 def count(
     table: TextTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
-) -> tuple[Counts, dict[str, Within]]:
-    """Rows of every class; and, for each sensitive column, rows of every (class, value)."""
+) -> tuple[Counts, dict[str, ClassCells]]:
+    """The rows of every class; and for each sensitive column the rows of every (class, value)."""
     if not quasi_identifiers:
         raise NoQuasiIdentifier
     if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
@@ -228,11 +214,11 @@ def count(
     combinations = table.count([*quasi_identifiers, *names])
     classes, group = combinations.first(width)
     values = zip(names, combinations.texts[width:], combinations.places[width:], strict=True)
-    return classes, {name: Within(group, texts, places, combinations.rows) for name, texts, places in values}
+    return classes, {name: ClassCells(group, texts, places, combinations.rows) for name, texts, places in values}
 
 
 def class_figures(classes: Counts) -> Figures:
-    """What the sizes of the classes tell."""
+    """k, number and average size of the classes; the loss is not known yet."""
     rows = int(classes.rows.sum())
     return {
         "k": int(classes.rows.min(initial=rows)),
@@ -248,9 +234,10 @@ def class_figures(classes: Counts) -> Figures:
 
 
 def shown_suppression(rows_in: int, rows: int, k: int, most_rows: int = 1) -> dict[str, Any]:
-    """Few suppressed rows would point at people: 1 to k-1 of them, and always 1 and 2, are shown as "<k".
+    """The number of suppressed rows as it is published: a small one, fewer than max(k, 3), is shown as "<k".
 
-    Where a person has up to `most_rows` rows, fewer than k people may have many: their number is hidden.
+    Small numbers could identify people.  Where a person has up to `most_rows` rows, so many times that number is
+    small, and it is shown as "hidden".
     """
     if 0 < rows_in - rows < few_rows(k) * most_rows:
         return {"rows_in": None, "suppressed": f"<{few_rows(k)}" if most_rows == 1 else HIDDEN}
@@ -258,12 +245,12 @@ def shown_suppression(rows_in: int, rows: int, k: int, most_rows: int = 1) -> di
 
 
 def few_rows(k: int) -> int:
-    """Fewer rows than this are not counted in public."""
+    """Numbers of rows below this one are not published."""
     return max(k, 3)
 
 
 def with_suppressed(figures: Figures, suppressed: object) -> Figures:
-    """A suppressed row loses everything: width 1 in every column."""
+    """Figures with the suppressed rows in the loss: each has width 1 in every column."""
     if not isinstance(suppressed, int) or suppressed < 1:
         return figures
     published = figures["rows"] / (figures["rows"] + suppressed)
@@ -272,7 +259,10 @@ def with_suppressed(figures: Figures, suppressed: object) -> Figures:
 
 
 def broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
-    """Unclaimed columns are named only when the claimed ones prove the first line to be a header."""
+    """A complaint about missing columns, or about additional ones where none is missing.
+
+    Where claimed columns are missing, the first line may be no header: then its cells are not named.
+    """
     quasi_identifiers = {name for axis in certificate["quasi_identifiers"] for name in published_columns(axis)}
     numbers = [certificate["person_number"]] if "person_number" in certificate else []
     claimed = quasi_identifiers.union(certificate["sensitive"], certificate["kept"], numbers)
@@ -284,7 +274,7 @@ def broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> li
 
 
 def broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]:
-    """Every claim that the figures do not bear out."""
+    """A complaint for every claim of the certificate that the recounted figures contradict."""
     claims = certificate["claims"]
     least_k = certificate["parameters"].get("k", claims["k"])
     broken = []
@@ -293,7 +283,7 @@ def broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]
     if "series" in certificate:
         broken += broken_series(certificate["series"], figures["rows"], figures["classes"], least_k)
     if not _rows_add_up(claims, least_k, of_people="stated" in certificate, in_series="series" in certificate):
-        broken.append("suppressed: it does not fit rows_in, rows and k")
+        broken.append("suppressed: it contradicts rows_in, rows and k")
     asked_goals = {name: goal for name, goal in certificate["parameters"].items() if name in GOALS}
     if claims.get("goals", {}) != asked_goals:
         broken.append("goals: not those of the parameters")
@@ -316,12 +306,12 @@ def broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]
 
 
 def has_order(figures: Figures) -> bool:
-    """Whether the values of some sensitive column lie on a line, so that an ordered distance can be measured."""
+    """Whether a sensitive column has an order, so that the ordered distance t can be measured."""
     return any(distance is not None for distance in figures["t_ordered"].values())
 
 
 def broken_goals(goals: Mapping[str, Any], figures: Figures) -> list[str]:
-    """Every goal that was asked, for every sensitive column, against what was found."""
+    """A complaint for every goal that a sensitive column does not meet."""
     broken = []
     for column in figures["l"]:
         of_column = {name: figures[name].get(column) for name in MODELS}

@@ -1,7 +1,7 @@
-"""Cohorts: what the certificate of a release in a series says, and how its file may differ from the one before.
+"""Cohorts: the claims of a release in a series, and the allowed differences between two of its files.
 
 In: the section `series` of a certificate; two files of a series.  Out: complaints; rows that entered and left by label.
-A release of a series is a union of cohorts: rows that come and go together, under one label.
+A release of a series is a union of cohorts: rows with one label that enter and leave together.
 """
 
 import re
@@ -18,9 +18,9 @@ PROMISE = (
     "every row key belongs to one cohort for ever."
 )
 COUNTS = ("version", "cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
-AT_CUT = ("t", "t_kind")  # goals that hold against the rows a cohort was cut with, and not against a later file
+AT_CUT = ("t", "t_kind")  # goals measured against the rows with which a cohort was cut, not against a later file
 
-WHOLE = re.compile(r"([+-]?[0-9]+)[.]0+")
+WHOLE_FLOAT = re.compile(r"([+-]?[0-9]+)[.]0+")
 
 Label = tuple[Cell, ...]
 Rows = Counter[tuple[Cell, ...]]  # cells of the other columns
@@ -34,7 +34,7 @@ class Change(NamedTuple):
 
 
 def is_series(section: Any) -> bool:
-    """Whether a section has the shape that one of a series has."""
+    """Whether a section of a certificate has the fields and types of the section `series`."""
     if not isinstance(section, dict) or section.keys() != {*COUNTS, "waiting", "at_cut", "promise"}:
         return False
     counts = all(type(section[name]) is int and section[name] >= 0 for name in COUNTS)
@@ -42,15 +42,13 @@ def is_series(section: Any) -> bool:
     return counts and goals and type(section["waiting"]) in (int, str)
 
 
-def spelling_k(section: Mapping[str, Any] | None, k: int) -> int:
-    """The k that values of a set are weighed by; 0 where rows that held them are withdrawn, so that nobody can tell."""
-    if section is None:
-        return k
+def rows_behind_listed_values(section: Mapping[str, Any], k: int) -> int:
+    """How many rows each value that a set lists must have: k; 0 in a series from which rows were withdrawn."""
     return 0 if section["withdrawn"] + section["withdrawn_before"] - section["returned"] else k
 
 
 def broken_series(section: Mapping[str, Any], rows: int, classes: int, k: int) -> list[str]:
-    """Everything in the section that contradicts the rows and classes of the file, or itself."""
+    """A complaint for each figure of the section that contradicts the file or another figure."""
     version, cohorts, arrivals = section["version"], section["cohorts"], section["arrivals"]
     wrong = {
         "promise": section["promise"] != PROMISE,
@@ -62,29 +60,29 @@ def broken_series(section: Mapping[str, Any], rows: int, classes: int, k: int) -
         "returned": 0 < section["returned"] < k or section["returned"] > section["withdrawn_before"],
         "first version": version == 1 and (arrivals, section["new_cohorts"]) != (rows, cohorts),
     }
-    return [f"series, {name}: it does not fit the file" for name, is_wrong in wrong.items() if is_wrong]
+    return [f"series, {name}: it contradicts the file" for name, is_wrong in wrong.items() if is_wrong]
 
 
 def count_rows(path: AnyPath, document: Mapping[str, Any]) -> dict[Label, Rows]:
-    """For each label the other cells of its rows, and how many rows have them."""
+    """For each label how many rows have each combination of sensitive and kept cells."""
     file = document["file"]
     table = open_published(path, file["format"], file.get("delimiter", ","))
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     rows_of_label: dict[Label, Rows] = {}
     for cells, rows in table.count([*labels, *document["sensitive"], *document["kept"]]).items():
-        comparable = tuple(map(read_alike, cells))
+        comparable = tuple(map(as_comparable, cells))
         rows_of_label.setdefault(comparable[: len(labels)], Counter())[comparable[len(labels) :]] += rows
     return rows_of_label
 
 
-def read_alike(cell: Cell) -> Cell:
-    """A cell as it is compared: 22.0 is 22, since a number may become text in a later version; empty is missing."""
-    match = WHOLE.fullmatch(cell or "")
+def as_comparable(cell: Cell) -> Cell:
+    """A cell in the form in which versions are compared: 22.0 is 22, and an empty text is missing."""
+    match = WHOLE_FLOAT.fullmatch(cell or "")
     return match[1] if match else cell or None
 
 
 def compare_rows(before: Mapping[Label, Rows], after: Mapping[Label, Rows]) -> dict[Label, Change]:
-    """The labels whose rows differ, and by how many."""
+    """For each label whose rows differ how many rows were removed and added."""
     none: Rows = Counter()
     changes = {}
     for label in before.keys() | after.keys():
@@ -97,13 +95,13 @@ def compare_rows(before: Mapping[Label, Rows], after: Mapping[Label, Rows]) -> d
 def broken_changes(
     changes: Mapping[Label, Change], entered: Mapping[Label, int], left: Mapping[Label, int]
 ) -> list[str]:
-    """Complaints where a class changed by other rows than the cohorts that entered and left under its label.
+    """A complaint where classes changed by more than the cohorts that entered and left with their labels.
 
-    Where cohorts came and went under one label, what they share does not show, but the sum does.
+    Rows that enter and equal rows that leave with one label cancel out, so only the differences are exact.
     """
     wrong = 0
     for label in {*changes, *entered, *left}:
         removed, added = changes.get(label, Change(0, 0))
-        came, went = entered.get(label, 0), left.get(label, 0)
-        wrong += added - removed != came - went or added > came or removed > went
+        most_added, most_removed = entered.get(label, 0), left.get(label, 0)
+        wrong += added - removed != most_added - most_removed or added > most_added or removed > most_removed
     return [f"cohorts: {wrong:,} classes changed by other rows than whole cohorts"] if wrong else []

@@ -1,4 +1,4 @@
-"""Document: the certificate file, read and checked for its shape."""
+"""Document: reads a certificate file and checks its fields and their types."""
 
 import json
 from pathlib import Path
@@ -11,6 +11,7 @@ from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, VALUES
 from kech.errors import BadCertificate, BadOption, UsageError
 
+ASK = "Ask for a whole certificate."
 VERSION = 3  # 1 and 2 had other words for grids and for the kinds of axes
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
@@ -24,20 +25,20 @@ _SHAPE: dict[tuple[type, ...], str] = {
 
 
 def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, Any]:
-    """The certificate of a file as it is written; `check_certificate` says whether it holds."""
-    beside = Path(certificate or certificate_path(path))
+    """The certificate of a file, unchecked against the file: `check_certificate` compares the two."""
+    source = Path(certificate or certificate_path(path))
     try:
-        document = json.loads(beside.read_bytes())
+        document = json.loads(source.read_bytes())
         _check_document(document)
     except FileNotFoundError:
         other = "Without a certificate, `kech verify` and `kech risk` use the columns that you name: --qi COLUMN ..."
-        raise BadCertificate(beside, f"there is no such file. Name it: --certificate FILE. {other}") from None
+        raise BadCertificate(source, f"there is no such file. Name it: --certificate FILE. {other}") from None
     except OSError as error:
-        raise BadCertificate(beside, f"it cannot be read: {error.strerror}.") from None
+        raise BadCertificate(source, f"it cannot be read: {error.strerror}. Check its permissions.") from None
     except (ValueError, RecursionError):
-        raise BadCertificate(beside, "it is not JSON. Ask for a whole certificate.") from None
+        raise BadCertificate(source, f"it is not JSON. {ASK}") from None
     except UsageError as error:
-        raise BadCertificate(beside, str(error)) from None
+        raise BadCertificate(source, str(error)) from None
     return dict(document)
 
 
@@ -73,7 +74,7 @@ def _check_document(document: Any) -> None:
 
 
 def check_goals(place: str, goals: Any) -> None:
-    """Goals for the sensitive columns that can be compared with figures."""
+    """Refuse goals for sensitive columns that have unknown names or wrong types."""
     _require(place, isinstance(goals, dict) and set(goals) <= set(GOALS))
     for name in {"l", "c", "t", "alpha"} & goals.keys():
         _require(f"{place}.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
@@ -84,7 +85,7 @@ def check_goals(place: str, goals: Any) -> None:
 
 
 def _check_histories(document: dict[str, Any], others: set[str], promise: str) -> None:
-    """A file whose people are numbered claims how many share a history, and no other does."""
+    """Refuse claims about histories in a file without numbers of people, and the lack of them in one with numbers."""
     if promise == "person":
         _require("person_number", "person_number" not in document and "histories" not in document["claims"])
         return
@@ -117,4 +118,4 @@ def _look_up(document: Any, place: str) -> Any:
 
 def _require(place: str, holds: bool) -> None:
     if not holds:
-        raise BadOption(place, "it is missing or malformed. Ask for a whole certificate.")
+        raise BadOption(place, f"it is missing or malformed. {ASK}")

@@ -1,6 +1,6 @@
-"""Histories: how many people share the labels of all their rows, recounted from a file that numbers its people.
+"""Histories: how many people have the same labels on all their rows, recounted from a file that numbers its people.
 
-Rows with one number are the history of a person.  Two histories are alike when they have equally many rows of every
+Rows with one number are the history of a person.  Two histories are equal when they have equally many rows of every
 class, that is the same multiset of labels.
 """
 
@@ -16,7 +16,7 @@ from kech.errors import NoSuchColumn
 
 
 def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tuple[dict[str, int], list[str]]:
-    """People, and the fewest that share a history; and a complaint where numbers are not 1, 2, 3, ..."""
+    """The number of people, and the fewest with equal histories (k); a complaint where numbers are not 1, 2, 3, ..."""
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns, released=True)
     names = [axis["column"] for axis in axes]
@@ -25,8 +25,8 @@ def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tupl
     order = np.lexsort((group, counts.places[-1]))
     person = counts.places[-1][order]
     starts = np.flatnonzero(np.r_[True, np.diff(person) != 0][: len(person)])
-    shares = np.stack([group, counts.rows], axis=1)[order]
-    sizes = Counter(history.tobytes() for history in np.split(shares, starts[1:]) if len(history))
+    classes_and_rows = np.stack([group, counts.rows], axis=1)[order]
+    sizes = Counter(history.tobytes() for history in np.split(classes_and_rows, starts[1:]) if len(history))
     texts = {counts.texts[-1][place] for place in person[starts].tolist()}
     numbered = texts == {str(number) for number in range(1, len(starts) + 1)}
     broken = [] if numbered else [f"{column!r}: people are not numbered from 1 on, each row with a number"]
@@ -34,7 +34,7 @@ def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tupl
 
 
 def broken_histories(claimed: dict[str, Any], counted: dict[str, int], least_k: int) -> list[str]:
-    """Every claim about histories that the file does not bear out."""
+    """A complaint for every claim about histories that the recounted figures contradict."""
     broken = []
     if not counted["k"] >= claimed["k"] >= least_k:
         broken.append(f"histories.k: asked {least_k}, claimed {claimed['k']}, found {counted['k']}")

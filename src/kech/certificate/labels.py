@@ -1,7 +1,7 @@
-"""Labels: what the cells of a quasi-identifier stand for, as its axis in the certificate says.
+"""Labels: reads the labels of a quasi-identifier by its axis in the certificate.
 
 In: an axis of a certificate and a label.  Out: the ends of an interval or a range, the values of a set; and its width,
-the share of the axis that it covers, 0 to 1.
+the fraction of the axis that it covers, 0 to 1.
 This is the only reader of labels; `release/writing.py` and the axes write them.  Intervals have one of four forms:
 
 brackets   [22, 25]
@@ -35,19 +35,19 @@ TAIL = re.compile(r"(>=|<=|<) (.+)")
 MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and outer spaces, or nothing
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[^,{}"\\ ](?:[^,{}"\\]*[^,{}"\\ ])?|'
 )
-MOST_ENDS = 65_536  # of intervals, that are held after they were read
-RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
+MOST_ENDS = 65_536  # of intervals that are cached
+RARE = re.compile("[0-9]+ rare values?")  # the count, in a set, of the values that fewer than k rows have
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
-ROUNDINGS = 4  # of floats, that a middle and a half width have passed through
+ROUNDINGS = 4  # of floats in the computation of a middle and a half width
 FORMS = ("brackets", "dash", "columns", "midpoint")
 TWO_COLUMNS = ("columns", "midpoint")
 DASHES = {
     "number": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
     "date": re.compile(r"([-0-9:. ]+)/([-0-9:. ]+)"),
 }
-PLACE = re.compile("[-+.0-9]")  # how a number or a date begins
-OPEN = {  # ends that are open: of numbers as DuckDB and PostgreSQL write them too, of dates the ends of the calendar
+PLACE = re.compile("[-+.0-9]")  # the beginning of a number or a date
+OPEN = {  # the texts of open ends: of numbers also those of DuckDB and PostgreSQL, of dates the ends of the calendar
     "number": {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"},
     "date": {"0001-01-01": "-", "9999-12-31": "+"},
 }
@@ -57,12 +57,12 @@ OPEN = {  # ends that are open: of numbers as DuckDB and PostgreSQL write them t
 
 
 def is_line(axis: Axis) -> bool:
-    """Whether labels are intervals."""
+    """Whether the labels of an axis are intervals: it is of numbers or dates."""
     return axis.get("axis") in ("number", "date")
 
 
 def split_interval(label: str) -> tuple[str | None, str | None, bool]:
-    """Both ends as they are written, None where a tail is open, and whether the second belongs to the interval.
+    """Both ends as text, None where a tail is open, and whether the second end belongs to the interval.
 
     >>> split_interval("[22, 25)"), split_interval(">= 80"), split_interval("7")
     (('22', '25', False), ('80', None, False), ('7', '7', True))
@@ -75,14 +75,14 @@ def split_interval(label: str) -> tuple[str | None, str | None, bool]:
 
 
 def read_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """Both ends as places on the line, infinite or NaN where there is none, and whether the second belongs to it."""
+    """Both ends as numbers, infinite where a tail is open, NaN where unreadable; whether the second belongs to it."""
     low, high, closed = split_interval(label)
     start = float("-inf") if low is None else read_place(axis, low)
     return start, float("inf") if high is None else read_place(axis, high), closed
 
 
 def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
-    """Both ends as places on the line, an open tail ended by the domain; `*` is all of the domain."""
+    """Both ends as numbers, with the end of the domain for an open tail; `*` is the whole domain."""
     start, stop = read_domain(axis)
     if label == EVERYTHING:
         return start, stop, True
@@ -92,13 +92,13 @@ def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
 
 
 def read_domain(axis: Axis) -> tuple[float, float]:
-    """The ends that widths are measured from."""
+    """The two ends of the domain, which has width 1."""
     low, high = (read_place(axis, str(end)) for end in axis["domain"])
     return low, high
 
 
 def read_place(axis: Axis, text: Cell) -> float:
-    """A number, or microseconds since 1970, as labels and cells write them; NaN for what is neither."""
+    """The number in a text, or a date as microseconds since 1970; NaN for any other text."""
     try:
         return (_microseconds if axis["axis"] == "date" else _number)((text or "").strip())
     except (ValueError, OverflowError):
@@ -106,7 +106,7 @@ def read_place(axis: Axis, text: Cell) -> float:
 
 
 def format_place(axis: Axis, value: float) -> str:
-    """A place on a line as people write it: a number, or a date."""
+    """A number, or a date from microseconds since 1970, as text."""
     if axis.get("axis") != "date":
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
     moment = EPOCH + timedelta(microseconds=round(value))
@@ -129,7 +129,7 @@ def _microseconds(text: str) -> float:
 
 
 def split_set(label: str) -> list[str]:
-    r"""Members of a set as they are written; one with , { } " \ or outer spaces is a JSON string.
+    r"""The members of a set as text; a member with , { } " \ or outer spaces is a JSON string.
 
     >>> split_set('{a, "b, c", d}')
     ['a', '"b, c"', 'd']
@@ -148,7 +148,7 @@ def split_set(label: str) -> list[str]:
 
 
 def read_set(label: str) -> tuple[list[str], int]:
-    """The values that a set spells out, and how many rare ones it only counts; a label without braces is a value.
+    """The values that a set lists, and how many rare ones it only counts; a label without braces is one value.
 
     >>> read_set('{a, "b, c", 3 rare values}')
     (['a', 'b, c'], 3)
@@ -162,9 +162,9 @@ def read_set(label: str) -> tuple[list[str], int]:
 
 
 def range_reader(order: Sequence[Any]) -> Callable[[str], tuple[int, int]]:
-    """A reader of the first and the last rank of `value`, `low..high`, `low..` (or more) and `..high` (or less).
+    """A function from a label to its first and last rank; labels are `value`, `low..high`, `low..` and `..high`.
 
-    It raises ValueError for any other label.
+    The function raises ValueError for any other label.
 
     >>> range_reader(["low", "middle", "high"])("middle..")
     (1, 2)
@@ -194,7 +194,7 @@ def _read_open_range(ranks: Mapping[str, int], label: str) -> tuple[int, int]:
 
 
 def read_prefix(label: str) -> str | None:
-    """What values under a label such as 476** begin with; None where it is not written so."""
+    """The prefix of all values under a label such as 476**; None for any other label."""
     prefix = label.rstrip(EVERYTHING)
     return None if prefix == label else prefix
 
@@ -203,7 +203,7 @@ def read_prefix(label: str) -> str | None:
 
 
 def form_of(axis: Mapping[str, Any]) -> str:
-    """The form of an axis; ValueError where it has none that is known."""
+    """The form of the intervals of an axis; ValueError or TypeError where it is malformed."""
     form = str(axis.get("form", "brackets"))
     if form not in FORMS or (form != "brackets" and axis["axis"] not in DASHES):
         raise ValueError
@@ -215,14 +215,14 @@ def form_of(axis: Mapping[str, Any]) -> str:
 
 
 def published_columns(axis: Mapping[str, Any]) -> list[str]:
-    """The columns of the file that hold the labels of an axis."""
+    """The columns of the file with the labels of an axis: one, or two in the forms columns and midpoint."""
     return list(axis["columns"]) if form_of(axis) in TWO_COLUMNS else [axis["column"]]
 
 
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
-    """The same table with one column for each axis, and every interval as `[low, high]`."""
+    """The same table with one column for each axis, and every interval in the form brackets."""
     forms = {axis["column"]: axis for axis in axes if form_of(axis) != "brackets"}
-    readers = {name: lru_cache(maxsize=None)(_one_to_one(label_reader(axis))) for name, axis in forms.items()}
+    readers = {name: lru_cache(maxsize=None)(_distinguish_cells(label_reader(axis))) for name, axis in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     columns_of = {
         name: columns_of_axis for name, columns_of_axis in parts.items() if set(columns_of_axis) <= set(table.columns)
@@ -243,8 +243,11 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
     return TextTable(columns, batches, table.label) if columns_of else table
 
 
-def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
-    """A reader that reads no two cells alike: `-inf` and `-Infinity` tell rows apart.  The second is no label."""
+def _distinguish_cells(read: Callable[..., Cell]) -> Callable[..., Cell]:
+    """The reader, but different cells with an equal label (`-inf` and `-Infinity`) stay different.
+
+    The second of them gets a text that no axis can read.
+    """
     cells_of_label: dict[Cell, tuple[Cell, ...]] = {}
 
     def distinct(*cells: Cell) -> Cell:
@@ -255,7 +258,7 @@ def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
 
 
 def _read_dash(axis: Mapping[str, Any]) -> Callable[..., Cell]:
-    """A reader of cells such as 20-29, which gives [20, 29]; a cell that is in brackets already is no label here."""
+    """A function from cells such as 20-29 to [20, 29]; a cell in brackets is not readable in this form."""
     pattern = DASHES[axis["axis"]]
 
     def read(cell: Cell) -> Cell:
@@ -304,7 +307,7 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
 
 
 def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell, Cell]:
-    """The ends of an open tail: it lies on the side of the domain where its middle lies."""
+    """The ends of an open tail from its middle: the tail is in the half of the domain that contains the middle."""
     start, stop = domain
     if 2 * centre > start + stop:
         return _format_exact(axis, 2 * centre - stop, max(abs(centre), abs(stop))), None
@@ -314,16 +317,17 @@ def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell,
 
 
 def _ends_around(axis: Axis, centre: Any, half: Fraction) -> tuple[Cell, Cell]:
-    """The ends of an interval by its middle and half width, of dates in days."""
-    reach = round(half * DAY) if axis["axis"] == "date" else half
-    if reach < 0:
+    """The ends of an interval from its middle and half width, of dates in days."""
+    distance = round(half * DAY) if axis["axis"] == "date" else half
+    if distance < 0:
         raise ValueError
-    low, high = (_format_exact(axis, end, abs(centre) + reach) for end in (centre - reach, centre + reach))
+    ends = (centre - distance, centre + distance)
+    low, high = (_format_exact(axis, end, abs(centre) + distance) for end in ends)
     return low, high
 
 
 def _format_exact(axis: Axis, place: Any, largest: Any) -> str:
-    """A place as labels write it: of a number the shortest decimal that lies within the rounding of sums so large."""
+    """An exact number or date as text; of a number the shortest decimal within the rounding of sums of this size."""
     if axis["axis"] == "date":
         return (datetime.min + timedelta(microseconds=place)).isoformat(sep=" ").removesuffix(" 00:00:00")
     slack, value = Fraction(ROUNDINGS * ulp(float(largest))), float(place)
@@ -332,7 +336,7 @@ def _format_exact(axis: Axis, place: Any, largest: Any) -> str:
 
 
 def _plain_place(axis: Axis, cell: Cell) -> Cell:
-    """A date as labels write it, without the midnight that columns of times have; other cells as they are."""
+    """A date without its time where that is midnight; other cells unchanged."""
     try:
         return _format_exact(axis, exact_moment(cell or ""), 0) if axis["axis"] == "date" else cell
     except ValueError:
@@ -340,7 +344,7 @@ def _plain_place(axis: Axis, cell: Cell) -> Cell:
 
 
 def _spell(low: Cell, high: Cell, closed: bool) -> Cell:
-    """The label of an interval by its ends; None where a tail is open."""
+    """The label in brackets of an interval; an end is None where a tail is open."""
     if low is None:
         return EVERYTHING if high is None else f"{'<=' if closed else '<'} {high}"
     if high is None:
@@ -349,7 +353,7 @@ def _spell(low: Cell, high: Cell, closed: bool) -> Cell:
 
 
 def label_reader(axis: Mapping[str, Any]) -> Callable[..., Cell]:
-    """What reads the cells of an axis with a form as a label in brackets."""
+    """A function from the cells of an axis, in its form, to a label in brackets."""
     return _READERS[form_of(axis)](axis)
 
 
@@ -360,7 +364,7 @@ _READERS = {"dash": _read_dash, "columns": _read_columns, "midpoint": _read_midp
 
 
 def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
-    """For each column the width of a label, or None where its axis cannot read it."""
+    """For each column a function from a label to its width, or to None where the axis cannot read it."""
     try:
         readers = {axis["column"]: width_reader(axis) for axis in axes}
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
@@ -371,7 +375,7 @@ def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | No
 
 
 def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
-    """Width of a label, or None when this axis cannot read it."""
+    """A function from a label to its width, or to None where the axis cannot read it."""
     if not isinstance(axis["column"], str):
         raise TypeError
     form_of(axis)
@@ -399,9 +403,9 @@ def _read_set(axis: Axis) -> Callable[[Any], float]:
 
 
 def _rare_values(axis: Axis) -> list[int] | None:
-    """How many values a set prints as a count: one number, or those of all versions of a series.
+    """The numbers of rare values that sets of this axis count: one, or those of all versions of a series.
 
-    None in certificates that know no such sets.
+    None where the certificate states no such number.
     """
     rare = axis.get("rare")
     if rare is None:
@@ -413,7 +417,7 @@ def _rare_values(axis: Axis) -> list[int] | None:
 
 
 def _count_covered(label: str, rare: Sequence[int] | None) -> int:
-    """Values that a set stands for: its members, and as many rare ones as its last member says.
+    """The number of values of a set: its members, with the rare ones that its last member counts.
 
     >>> _count_covered("{a, b, 7 rare values}", [7])
     9
@@ -422,10 +426,10 @@ def _count_covered(label: str, rare: Sequence[int] | None) -> int:
     counts = [i for i, member in enumerate(members) if rare is not None and RARE.fullmatch(member)]
     if not counts:
         return len(members)
-    spelled = {f"{count} rare value{'s' * (count != 1)}": count for count in rare or () if count}
-    if counts != [len(members) - 1] or members[-1] not in spelled:
+    count_of_text = {f"{count} rare value{'s' * (count != 1)}": count for count in rare or () if count}
+    if counts != [len(members) - 1] or members[-1] not in count_of_text:
         raise ValueError
-    return len(members) - 1 + spelled[members[-1]]
+    return len(members) - 1 + count_of_text[members[-1]]
 
 
 def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
@@ -439,7 +443,7 @@ def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
 
 
 def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
-    edge = lru_cache(MOST_ENDS)(read)  # many labels share an end
+    edge = lru_cache(MOST_ENDS)(read)  # many labels have a common end
     low, high = (edge(str(end)) for end in axis["domain"])
     if low > high:
         raise ValueError
@@ -454,33 +458,33 @@ def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
 
 
 def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
-    """Both ends; the domain ends an open tail."""
+    """Both ends, with the end of the domain for an open tail."""
     first, last, _ = split_interval(label)
     start = min(edge(last or ""), low) if first is None else edge(first)
     return start, max(start, high) if last is None else edge(last)
 
 
 def exact_ends(axis: Axis, label: str) -> tuple[Any, Any, bool]:
-    """Both ends of a label, exactly: None where a tail is open; and whether the second belongs to the interval."""
+    """Both ends without rounding, None where a tail is open; and whether the second belongs to the interval."""
     low, high, closed = split_interval(label)
     start, stop = (None if end is None else exact_place(axis, end) for end in (low, high))
     return start, stop, closed
 
 
 def exact_place(axis: Axis, text: str) -> Any:
-    """A number, or a moment in microseconds, exactly."""
+    """A number as a fraction, or a date in whole microseconds; ValueError for any other text."""
     return (exact_moment if axis["axis"] == "date" else exact_number)(text)
 
 
 def exact_number(text: str) -> Fraction:
-    """A plain number, exactly."""
+    """A decimal number as a fraction; ValueError for any other text."""
     if not re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise ValueError
     return Fraction(text)
 
 
 def exact_moment(text: str) -> int:
-    """A plain date or time in microseconds, exactly."""
+    """A date, with or without time, in whole microseconds since year 1; ValueError for any other text."""
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?)?", text):
         raise ValueError
     return (datetime.fromisoformat(text) - datetime.min) // timedelta(microseconds=1)
@@ -498,58 +502,61 @@ _AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
 # -- rare values ---------------------------------------------------------------------------------------
 
 
-def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -> list[str]:
-    """Complaints where more values are spelled out, or counted as rare, than rows can hold; none for a k of 0."""
+def broken_sets(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -> list[str]:
+    """Complaints where sets list more values than k rows each could have, or count more rare values than rows.
+
+    In: the rows of each label.  With k = 0 nothing is checked.
+    """
     if axis["axis"] != "set" or axis.get("rare") is None or not k:
         return []
-    listed = {label: _read_members(label) for label in rows if label and label != "*"}
-    spelled = {label: values for label, (values, _) in listed.items()}
+    members = {label: _read_members(label) for label in rows if label and label != "*"}
+    listed = {label: values for label, (values, _) in members.items()}
     rows_by_count = Counter[int]()
-    for label, (_, counted) in listed.items():
-        rows_by_count[counted] += rows[label]
-    column, anything = axis["column"], rows.get("*", 0)
+    for label, (_, rare) in members.items():
+        rows_by_count[rare] += rows[label]
+    column, any_value = axis["column"], rows.get("*", 0)
     broken = []
-    if _missing_rows(spelled, rows, k) > anything:
-        broken.append(f"{column!r}: its sets spell out more values than {k} rows each could hold")
-    if any(count > rows_by_count[count] + anything for count in _rare_values(axis) or ()):
-        broken.append(f"{column!r}: more rare values are counted than there are rows to hold them")
+    if _missing_rows(listed, rows, k) > any_value:
+        broken.append(f"{column!r}: its sets list more values than {k} rows each could have")
+    if any(count > rows_by_count[count] + any_value for count in _rare_values(axis) or ()):
+        broken.append(f"{column!r}: its sets count more rare values than there are rows to have them")
     return broken
 
 
-def _missing_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
-    """How many rows are missing, at least, for each value that is spelled out to be held by k rows.
+def _missing_rows(listed: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
+    """The fewest rows that must be added so that every listed value can have k rows.
 
-    In: the values that each label spells out, and the rows of each label.  A row with a label holds one of its values.
-    So labels that share values are one group, which needs k rows for each value in it.
+    In: the values that each label lists, and the rows of each label.  A row with a label has one of its values.
+    So labels with a common value are one group, which needs k rows for each value in it.
     """
-    groups = _Groups(spelled.values())
-    values, group_rows = Counter(map(groups.find, groups.above)), Counter[str]()
-    for label, texts in spelled.items():
+    groups = _UnionFind(listed.values())
+    values, group_rows = Counter(map(groups.find, groups.parent)), Counter[str]()
+    for label, texts in listed.items():
         if texts:
             group_rows[groups.find(texts[0])] += rows[label]
     return sum(max(0, k * count - group_rows[first]) for first, count in values.items())
 
 
 def _read_members(label: str) -> tuple[list[str], int]:
-    """The values that a label lists, and how many rare ones it counts; none where it cannot be read."""
+    """The values that a label lists, and how many rare ones it counts; nothing where it cannot be read."""
     try:
         return read_set(label)
     except ValueError:
         return [], 0
 
 
-class _Groups:
-    """Values, joined where they are listed together."""
+class _UnionFind:
+    """Groups of values, joined where a list contains both."""
 
     def __init__(self, lists: Iterable[list[str]]) -> None:
-        self.above: dict[str, str] = {}
+        self.parent: dict[str, str] = {}
         for texts in lists:
             for text in texts:
-                self.above[self.find(text)] = self.find(texts[0])
+                self.parent[self.find(text)] = self.find(texts[0])
 
     def find(self, text: str) -> str:
-        """The value that stands for all of its group."""
-        while (above := self.above.setdefault(text, text)) != text:
-            self.above[text] = above = self.above[above]
-            text = above
+        """The representative of the group of a value."""
+        while (parent := self.parent.setdefault(text, text)) != text:
+            self.parent[text] = parent = self.parent[parent]
+            text = parent
         return text

@@ -1,7 +1,7 @@
-"""Models: what a class tells about the sensitive columns: l, t, alpha, beta and delta.
+"""Models: the privacy figures of the sensitive columns: l, t, alpha, beta and delta.
 
-Sensitive texts are the same where they differ only in case, width (NFKC), spaces of any kind, characters that are not
-shown, or dots at the end.
+Two sensitive texts are equal where they differ only in case, width (NFKC), kinds of spaces, invisible characters, or
+dots at the end.
 """
 
 import re
@@ -20,32 +20,32 @@ from kech.certificate.labels import exact_number
 from kech.certificate.tally import Cell, Ints, sums
 
 Figures = dict[str, Any]
-Value = tuple[int, Any]  # of a sensitive column, as it is compared; what is missing comes first
+Value = tuple[int, Any]  # a sensitive value in comparable form; a missing one comes first
 Floats: TypeAlias = NDArray[np.float64]
 
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")
-HIDDEN = re.compile(  # what Unicode lets programs show as nothing (Default_Ignorable_Code_Point)
+HIDDEN = re.compile(  # invisible characters (Default_Ignorable_Code_Point of Unicode)
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Within:
-    """The cells of a sensitive column in each class; a class and a cell may be there more than once."""
+class ClassCells:
+    """The rows of each class and cell of a sensitive column; a pair of both may occur more than once."""
 
     group: Ints  # the number of the class
-    cells: Sequence[Cell]
-    place: Ints  # of the cell
+    cells: Sequence[Cell]  # distinct cells, some of which may not occur
+    place: Ints  # the index of the cell
     rows: Ints
 
     def find_occurring(self) -> list[int]:
-        """The cells that are there; others are listed only."""
+        """The indexes of the cells that occur."""
         return np.flatnonzero(np.bincount(self.place)).tolist()
 
     def values(self, read: Callable[[Cell], Value]) -> "Values":
-        """Cells as they are compared."""
+        """The rows of each class and comparable value."""
         occurring = self.find_occurring()
         value_of_cell = {i: read(self.cells[i]) for i in occurring}
         order = {value: rank for rank, value in enumerate(sorted(set(value_of_cell.values())))}
@@ -57,9 +57,9 @@ class Within:
 
 
 class Values:
-    """Each pair of a class and a value that occurs in it, in their order, with its rows; classes count from 0.
+    """The rows of each pair of a class and a value that occurs in it, ordered by class, then value.
 
-    `overall` has the rows of each value in the whole table.
+    `size` has the rows of each class, `overall` the rows of each value in the whole table.
     """
 
     def __init__(self, group: Ints, value: Ints, rows: Floats) -> None:
@@ -68,20 +68,22 @@ class Values:
         self.overall = sums(value, rows, 0)
         self.total = float(rows.sum())
         self.share: Floats = rows / self.size[group]
-        self.ratio: Floats = rows * self.total / (self.size[group] * self.overall[value])  # to that of the whole table
+        self.ratio: Floats = (
+            rows * self.total / (self.size[group] * self.overall[value])
+        )  # of the share to that in the whole table
 
     def per_class(self, figures: Floats) -> Floats:
-        """The sum over the values of each class."""
+        """The sum of the figures of each class."""
         return sums(self.group, figures, len(self.size))
 
 
 def model_figures(
     table: TextTable,
-    within: Mapping[str, Within],
+    within: Mapping[str, ClassCells],
     read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
 ) -> Figures:
-    """For each model the figure of each sensitive column; one that is not in `read_as` is read as its cells look."""
+    """For each model the figure of each sensitive column; the kind of a column not in `read_as` is guessed."""
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
         read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.find_occurring()])
@@ -92,7 +94,7 @@ def model_figures(
 
 
 def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> Figures:
-    """The worst of all classes.  None where a figure does not exist."""
+    """The worst figure of any class, for each model; None where a figure does not exist."""
     if not len(values.size):
         return dict.fromkeys(MODELS, 0.0) | {"l": 0, "t_ordered": 0.0 if ordered else None}
     diversity = int(np.bincount(values.group).min())
@@ -114,7 +116,7 @@ def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> 
 
 
 def _equal_distance(values: Values) -> float:
-    """How far the values of a class are from those of the whole table.
+    """The largest distance t between the values of a class and those of the whole table.
 
     With all values equally far apart the earth mover's distance is the total variation:
 
@@ -125,10 +127,10 @@ def _equal_distance(values: Values) -> float:
 
 
 def _ordered_distance(values: Values) -> float:
-    """The same with m values on a line, neighbours 1 / (m - 1) apart: 1 / (m - 1) sum_i |P(i) - Q(i)|.
+    """The largest distance t with m values on a line, neighbours 1 / (m - 1) apart: 1 / (m - 1) sum_i |P(i) - Q(i)|.
 
-    P(i) and Q(i) are the shares up to the i-th value.  P stays the same from one value of a class to its next one, and
-    Q, which grows, crosses it once: between them the sum is known from sums of Q.
+    P(i) and Q(i) are the shares up to the i-th value.  Between two values of a class P is constant, and Q, which
+    ascends, crosses it once.  So the sum there follows from cumulative sums of Q.
     """
     whole = np.cumsum(values.overall) / values.total
     last = len(whole) - 1
@@ -145,7 +147,7 @@ def _ordered_distance(values: Values) -> float:
 def _sum_of_differences(whole: Floats, share: Floats, start: Ints, stop: Ints) -> Floats:
     """For each share P of a class: the sum of |P - Q(i)| for i in [start, stop), where Q = `whole` ascends.
 
-    Below the place where Q crosses P the terms are P - Q(i), from there on Q(i) - P.
+    Before Q crosses P the terms are P - Q(i), after it Q(i) - P.
     """
     sums = np.concatenate([[0.0], np.cumsum(whole)])
     cross = np.clip(np.searchsorted(whole, share, "right"), start, stop)
@@ -154,7 +156,7 @@ def _sum_of_differences(whole: Floats, share: Floats, start: Ints, stop: Ints) -
 
 
 def _recursive_factor(values: Values, depth: int) -> float | None:
-    """r_1 / (r_l + r_(l+1) + ...), the counts descending; None where fewer than l values are."""
+    """The largest r_1 / (r_l + r_(l+1) + ...) of a class, with counts r descending; None where one has < l values."""
     rows = values.rows[np.lexsort((-values.rows, values.group))]
     starts = np.searchsorted(values.group, np.arange(len(values.size)))
     place = np.arange(len(rows)) - starts[values.group]
@@ -163,13 +165,13 @@ def _recursive_factor(values: Values, depth: int) -> float | None:
 
 
 def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
-    """A sensitive cell of a file as it is compared."""
+    """A function from a sensitive cell of a file to its comparable value."""
     compared = text_reader(read)
     return lambda cell: compared(table.label(cell))
 
 
 def text_reader(read: Mapping[str, Any]) -> Callable[[Cell], Value]:
-    """A sensitive text as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty text is a missing one."""
+    """A function from a sensitive text to its comparable value: the number 1.0 is 1, HIV is hiv, "" is missing."""
     ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
     parse = ranks.__getitem__ if read["kind"] == "ordered" else VALUES[read["kind"]]
 
@@ -186,7 +188,7 @@ def text_reader(read: Mapping[str, Any]) -> Callable[[Cell], Value]:
 
 
 def guess_kind(table: TextTable, cells: Sequence[Cell]) -> dict[str, str]:
-    """Number or date where every cell that is not empty is one."""
+    """The kind of a column: number or date where every cell that is not empty is one, otherwise text."""
     for kind in ("number", "date"):
         read = value_reader(table, {"kind": kind})
         places = {read(cell)[0] for cell in cells}
@@ -196,7 +198,7 @@ def guess_kind(table: TextTable, cells: Sequence[Cell]) -> dict[str, str]:
 
 
 def _moment(text: str) -> datetime:
-    """A date or a time as it is compared; moments with a zone in UTC."""
+    """A date, with or without time, for comparison; with a time zone it is converted to UTC."""
     if not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         raise ValueError
     moment = datetime.fromisoformat(text)
@@ -204,8 +206,8 @@ def _moment(text: str) -> datetime:
 
 
 def fold_text(text: str) -> str:
-    """A text as it is compared; one without a visible character becomes empty."""
-    passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter can hold what is hidden
+    """A text in comparable form; one without a visible character becomes empty."""
+    passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter may decompose to an invisible one
     for _ in range(passes):
         text = HIDDEN.sub("", "".join(map(_show_letter, text)))
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
@@ -218,7 +220,7 @@ def fold_text(text: str) -> str:
 
 
 def _show_letter(letter: str) -> str:
-    """A space for each kind of space, nothing for what is not shown."""
+    """The letter; a plain space for any space, and nothing for an invisible character."""
     if letter.isspace():
         return " "
     return "" if unicodedata.category(letter) in {"Cc", "Cf"} else letter

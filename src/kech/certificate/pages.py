@@ -1,11 +1,11 @@
-"""Pages: what a Parquet file holds beside its rows: dictionaries, statistics, metadata.
+"""Pages: the dictionaries, statistics and metadata of a Parquet file, checked for values that no row has.
 
-In: a Parquet file.  Out: a complaint for each column that lists or tells of a value that no row holds.
+In: a Parquet file.  Out: a complaint for each column whose dictionary or statistics contain a value of no row.
 
 A dictionary lists values, and pages refer to them by number.  A value to which no page refers is in no row.  Statistics
-name the least and the greatest value of a page or of a part of the file.  Headers are read by `thrift.py`, what pyarrow
-writes beside the rows is known by `writers.py`, pages are read here.  Nothing that a header says is believed: sizes are
-held against the size of the file.
+state the least and the greatest value of a page or of a chunk, the pages of a column in one row group.  `thrift.py`
+reads headers, `writers.py` knows the metadata that pyarrow writes, and pages are read here.  No header is trusted:
+sizes are compared with the size of the file.
 """
 
 import mmap
@@ -28,10 +28,10 @@ DATA, DICTIONARY, DATA_V2 = 0, 2, 3  # kinds of pages
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
 BOOLEAN, INT32, INT64, INT96, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = range(8)  # physical types
 WIDTHS = {INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8}
-ZEROS = {FLOAT: (b"\0" * 4, b"\0\0\0\x80"), DOUBLE: (b"\0" * 8, b"\0" * 7 + b"\x80")}  # either stands for the other
-MOST_BITS = 32  # of a number that refers to a dictionary
-MOST_UNPACKED, MOST_TIMES = 1 << 26, 1 << 10  # bytes that a part of a column may unpack to, and for each that is stored
-REFUSED = (  # what bytes that are no Parquet file lead to
+ZEROS = {FLOAT: (b"\0" * 4, b"\0\0\0\x80"), DOUBLE: (b"\0" * 8, b"\0" * 7 + b"\x80")}  # 0.0 and -0.0 are equal
+MOST_BITS = 32  # of an index into a dictionary
+MOST_UNPACKED, MOST_TIMES = 1 << 26, 1 << 10  # bytes of an unpacked chunk: at all, and for each stored byte
+REFUSED = (  # errors from bytes that are not a Parquet file
     LookupError,
     ValueError,
     TypeError,
@@ -44,44 +44,44 @@ REFUSED = (  # what bytes that are no Parquet file lead to
 )
 # fields of a page header, and of the headers of data pages in it, as numbered in the Parquet format
 DATA_PAGE, DATA_PAGE_V2, V1_STATISTICS, V2_STATISTICS = 5, 8, 5, 8
-LEAST_CUT = 8  # bytes of a text that a writer may have cut short in statistics
+LEAST_CUT = 8  # fewest bytes of a text that a writer may have shortened in statistics
 
 
 @dataclass(slots=True)
 class Column:
-    """A column as the schema has it, and what was found in its pages."""
+    """A column of the schema, and the findings in its pages."""
 
     name: str
     type: int
-    width: int  # bytes of a value, where all have as many
-    repeats: int  # the highest level of repetition, and of definition
-    defines: int
-    spare: set[bytes] = field(default_factory=set)  # listed, and no page of its part of the file refers to it
-    untrue: set[str] = field(default_factory=set)  # statistics that are not of its rows
+    width: int  # bytes of a value; 0 where they differ
+    repeats: int  # the highest repetition level
+    defines: int  # the highest definition level
+    unused: set[bytes] = field(default_factory=set)  # values of a dictionary to which no page of its chunk refers
+    untrue: set[str] = field(default_factory=set)  # names of statistics that are not of its rows
 
 
 @dataclass(slots=True)
 class Values:
-    """What the pages of one part of a column hold."""
+    """The values in the pages of one chunk."""
 
     rows: int  # with a value
-    distinct: int  # values, at most
-    referred: set[bytes]  # values of the dictionary that a page refers to, where there are others
-    spare: set[bytes]  # the others
-    plain: list[bytes]  # pages that spell their values out
-    readable: bool  # whether all pages could be read
+    distinct: int  # an upper bound of the number of distinct values
+    referred: set[bytes]  # used values of a dictionary that also has unused ones
+    unused: set[bytes]
+    plain: list[bytes]  # the bytes of pages that are not dictionary-encoded, and of dictionaries without unused values
+    readable: bool  # whether the encodings of all pages are known
 
 
 def find_unpublished(path: Path, *, certified: bool) -> list[str]:
-    """Complaints about values in dictionaries and statistics of a Parquet file that no row holds.
+    """Complaints about values in dictionaries and statistics of a Parquet file that no row has.
 
-    Of a certified file, whose writer is known, whatever else is found in it is a complaint too.
+    In a certified file, whose writer is known, any other content is a complaint too.
     """
     try:
         with _map_file(path) as data:
-            return _look_into(data, certified)
+            return _inspect_file(data, certified)
     except REFUSED:
-        reason = "its pages cannot be looked into: it is damaged, or of an odd kind. Write it again with plain pages."
+        reason = "its pages cannot be checked: it is damaged, or has an unknown encoding. Write it again with pyarrow."
         raise UnreadableFile(path, reason) from None
 
 
@@ -94,46 +94,46 @@ def _map_file(path: Path) -> Iterator[Any]:
         raise NoSuchFile(path) from None
 
 
-def _look_into(data: Any, certified: bool) -> list[str]:
+def _inspect_file(data: Any, certified: bool) -> list[str]:
     size = len(data)
     start = size - 8 - int.from_bytes(data[size - 8 : size - 4], "little")
     if data[:4] != MAGIC or data[size - 4 :] != MAGIC or start < 4:
         raise ValueError
     footer = Reader(data, start).struct()
     columns = _columns(footer[2])
-    parts = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
-    _check_sizes([chunk for _, chunk in parts], start)
-    for column, chunk in parts:
-        _look_at(data, column, chunk, certified)
-    for column in (column for column in columns if column.spare):
-        _search_elsewhere(data, column, [chunk for owner, chunk in parts if owner is column])
-    return (_odd_parts(footer, data, start) if certified else []) + _complaints(columns)
+    chunks = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
+    _check_sizes([chunk for _, chunk in chunks], start)
+    for column, chunk in chunks:
+        _inspect_chunk(data, column, chunk, certified)
+    for column in (column for column in columns if column.unused):
+        _drop_values_of_other_chunks(data, column, [chunk for owner, chunk in chunks if owner is column])
+    return (_find_extra_content(footer, data, start) if certified else []) + _complaints(columns)
 
 
 def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
-    """Parts of columns, and indexes of pages, that share no bytes: each byte of the file is looked at once."""
+    """ValueError where chunks and page indexes together state more bytes than the file has."""
     sizes = [chunk[3][7] for chunk in chunks] + [chunk[7] for chunk in chunks if 6 in chunk]
     if min(sizes, default=0) < 0 or sum(sizes) > end or any(chunk[3][5] < 0 for chunk in chunks):
         raise ValueError
 
 
 def _complaints(columns: Sequence[Column]) -> list[str]:
-    listed = [f"{x.name!r}: its dictionary lists {len(x.spare)} values that no row holds" for x in columns if x.spare]
+    listed = [f"{x.name!r}: its dictionary lists {len(x.unused)} values that no row has" for x in columns if x.unused]
     untrue = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
     return listed + untrue
 
 
-def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
-    """What kech writes into no file: further metadata, filters, or bytes that belong to nothing."""
+def _find_extra_content(footer: Struct, data: Any, end: int) -> list[str]:
+    """A complaint for each content that kech does not write: other metadata, filters, bytes of no page."""
     chunks = [chunk for group in footer[4] for chunk in group[1]]
     odd = odd_metadata(footer)
-    if not _is_full(chunks, data, end):
+    if not _has_no_gaps(chunks, data, end):
         odd.append("bytes: some belong to no row")
     return odd
 
 
-def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
-    """Whether pages, and the indexes of pages, fill the file from its beginning to its footer."""
+def _has_no_gaps(chunks: Sequence[Struct], data: Any, end: int) -> bool:
+    """Whether pages and page indexes fill the file from its beginning to its footer."""
     first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
     first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
     place = len(MAGIC)
@@ -145,7 +145,7 @@ def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
 
 
 def _columns(schema: Sequence[Struct]) -> list[Column]:
-    """The columns of a schema, which lists a tree from its root, each node before its children."""
+    """The columns of a schema, which lists the nodes of a tree in depth-first order."""
     columns: list[Column] = []
     rest = iter(schema)
 
@@ -170,21 +170,21 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
     return columns
 
 
-# -- one part of a column -------------------------------------------------------------------------------------
+# -- one chunk -------------------------------------------------------------------------------------------------
 
 
-def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
-    """Add what the pages of one part of a column, and its statistics, say and do not hold."""
+def _inspect_chunk(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
+    """Add to the column the unused values of one chunk, and the names of its false statistics."""
     about, statistics = chunk[3], _statistics(data, chunk)
     pages = list(_pages(data, about))
     values = _values(column, about, pages)
     if certified and not values.readable:
         raise ValueError
-    if sum(_places(head) for head, _ in pages) != about[5]:
+    if sum(_page_rows(head) for head, _ in pages) != about[5]:
         raise ValueError
-    column.spare |= values.spare
+    column.unused |= values.unused
     statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
-    column.untrue |= {words for stats in statistics for words in _untrue(column, stats, values)}
+    column.untrue |= {words for stats in statistics for words in _false_statistics(column, stats, values)}
     nulls, chunk_statistics = about[5] - values.rows, about.get(12, {})
     if values.readable and not column.repeats and chunk_statistics.get(3, nulls) != nulls:
         column.untrue.add("null count")
@@ -192,38 +192,38 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
         column.untrue.add("distinct count")
 
 
-def _search_elsewhere(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
-    """Strike out of the spare values those that another part of the file holds."""
+def _drop_values_of_other_chunks(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
+    """Remove from the unused values of a column those that occur in another chunk."""
     for chunk in chunks:
         pages = list(_pages(data, chunk[3]))
         values = _values(column, chunk[3], pages)
-        column.spare -= values.referred
-        column.spare -= {value for value in column.spare if _is_spelled(column, value, values)}
+        column.unused -= values.referred
+        column.unused -= {value for value in column.unused if _occurs_plain(column, value, values)}
 
 
 def _first_page(about: Struct) -> int:
-    """Where the pages of a part of a column begin; a part without rows has a dictionary alone."""
+    """Where the pages of a chunk begin; a chunk without rows has only a dictionary."""
     return int(min((place for place in (about[9], about.get(11, 0)) if place > 0), default=0))
 
 
 def _pages(data: Any, about: Struct) -> Iterator[tuple[Struct, bytes]]:
-    """The header of each page, and its bytes as they are stored."""
+    """The header of each page of a chunk, and its stored bytes."""
     place = _first_page(about)
     end = place + about[7]
-    room = MOST_UNPACKED + MOST_TIMES * about[7]
+    allowed = MOST_UNPACKED + MOST_TIMES * about[7]
     while place < end:
         reader = Reader(data, place)
         head = reader.struct()
-        place, room = reader.place + head[3], room - head[2]
-        if head[3] < 0 or head[2] < 0 or room < 0 or place > end:
+        place, allowed = reader.place + head[3], allowed - head[2]
+        if head[3] < 0 or head[2] < 0 or allowed < 0 or place > end:
             raise ValueError
         yield head, data[reader.place : place]
     if place != end:
         raise ValueError
 
 
-def _places(head: Struct) -> int:
-    """How many places a page has, with a value or without."""
+def _page_rows(head: Struct) -> int:
+    """How many cells a page has, with a value or without."""
     return int(head[5][1] if head[1] == DATA else head[8][1] if head[1] == DATA_V2 else 0)
 
 
@@ -238,13 +238,13 @@ def _unpack(about: Struct, stored: bytes, size: int) -> bytes:
 
 
 def _dictionaries(about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
-    """How many values the dictionary lists, and their bytes, one value after the other."""
+    """How many values the dictionaries of a chunk list, and the bytes of these values."""
     dictionaries = [(head[7][1], _unpack(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
     return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
 
 
 def _split(column: Column, page: bytes, count: int) -> list[bytes]:
-    """Values that are spelled out one after the other."""
+    """The values in the bytes of a plain page or a dictionary."""
     if column.type != BYTE_ARRAY:
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
     values, place = [], 0
@@ -256,9 +256,9 @@ def _split(column: Column, page: bytes, count: int) -> list[bytes]:
 
 
 def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
-    """What the pages hold; a dictionary that they use up is like a page that spells its values out."""
-    listed, spelled = _dictionaries(about, pages)
-    if not 0 <= listed * (column.width or 4) <= len(spelled):
+    """The values in the pages of a chunk; a dictionary without unused values counts as a plain page."""
+    listed, dictionary = _dictionaries(about, pages)
+    if not 0 <= listed * (column.width or 4) <= len(dictionary):
         raise ValueError
     used = np.zeros(listed, bool)
     values = Values(0, 0, set(), set(), [], True)
@@ -275,24 +275,24 @@ def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]
             elif rows:
                 values.readable = False
     if used.all():
-        values.plain.append(spelled)
+        values.plain.append(dictionary)
     else:
-        each = _split(column, spelled, listed)
+        each = _split(column, dictionary, listed)
         values.referred = {each[i] for i in np.flatnonzero(used).tolist()}
-        values.spare = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
+        values.unused = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
     values.distinct += int(used.sum())
     return values
 
 
 def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
-    """Truths of a page, one a byte, a run of one of them once."""
+    """The booleans of a page, one byte for each, or for each run of equal ones."""
     if encoding == PLAIN:
         return np.unpackbits(np.frombuffer(body, np.uint8), bitorder="little")[:rows].tobytes()
     return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
 
 
 def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
-    """The encoding of a page, how many values it has, and their bytes behind the levels."""
+    """The encoding of a data page, the number of its values, and their bytes, without the levels."""
     if head[1] == DATA:
         page, header = _unpack(about, stored, head[2]), head[5]
         if column.repeats:
@@ -309,7 +309,7 @@ def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[i
 
 
 def _present(column: Column, levels: bytes, count: int) -> int:
-    """How many of the places of a page have a value."""
+    """How many of the `count` cells of a page have a value, by their definition levels."""
     if count < 0:
         raise ValueError
     if not column.defines:
@@ -319,27 +319,32 @@ def _present(column: Column, levels: bytes, count: int) -> int:
 
 
 def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
-    """Numbers of so many bits, and how often they are repeated: runs of one number, or of numbers packed by eights."""
+    """Numbers and how often each repeats, in the hybrid encoding of Parquet: first runs, then packed numbers."""
     if bits > MOST_BITS:
         raise ValueError
     if not bits:
         yield np.zeros(1, np.int64), count
         return
-    left, reader, width = count, Reader(runs), (bits + 7) // 8
-    while left > 0:
+    remaining, reader, width = count, Reader(runs), (bits + 7) // 8
+    packed: list[bytes] = []
+    while remaining > 0:
         head = reader.number()
         if head & 1:
-            run, times = _unpack_bits(reader.take((head >> 1) * bits), bits)[:left], 1
+            packed.append(reader.read_bytes((head >> 1) * bits))
+            times = (head >> 1) * 8
         else:
-            run, times = np.array([int.from_bytes(reader.take(width), "little")]), min(head >> 1, left)
-        if not len(run) * times:
+            times = min(head >> 1, remaining)
+            yield np.array([int.from_bytes(reader.read_bytes(width), "little")]), times
+        if not times:
             raise ValueError
-        yield run, times
-        left -= len(run) * times
+        remaining -= times
+    if packed:  # the last eight may be filled up
+        numbers = _unpack_bits(b"".join(packed), bits)
+        yield numbers[: len(numbers) + remaining], 1
 
 
 def _unpack_bits(packed: bytes, bits: int) -> Any:
-    """Numbers that lie so many bits apart, the lowest bit first."""
+    """Numbers of `bits` bits each, packed with the lowest bit first."""
     each = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little").reshape(-1, bits)
     width = next(width for width in (8, 16, 32) if bits <= width)
     wide = np.zeros((len(each), width), np.uint8)
@@ -351,7 +356,7 @@ def _unpack_bits(packed: bytes, bits: int) -> Any:
 
 
 def _statistics(data: Any, chunk: Struct) -> list[Struct]:
-    """The statistics of a part of a column: those of its header, and those of the index of its pages."""
+    """The statistics of a chunk: those of its header and those of its page index."""
     statistics = [chunk[3][12]] if 12 in chunk[3] else []
     if 6 in chunk:
         reader = Reader(data, chunk[6])
@@ -364,22 +369,22 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
 
 
 def _page_statistics(head: Struct) -> list[Struct]:
-    """The statistics in the header of a page, which is of the first or the second version of data pages."""
+    """The statistics in the header of a page, of version 1 or 2 of data pages."""
     first, second = head.get(DATA_PAGE, {}), head.get(DATA_PAGE_V2, {})
     return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
 
 
-def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:
-    """Ends that no row holds; those of pages that cannot be read are passed over."""
+def _false_statistics(column: Column, stats: Struct, values: Values) -> Iterator[str]:
+    """The names of minimum and maximum where no row has the value; unreadable pages are not checked."""
     for words, number in (("maximum", 1), ("minimum", 2), ("maximum", 5), ("minimum", 6)):
-        if number in stats and values.readable and not _is_held(column, stats[number], values):
+        if number in stats and values.readable and not _occurs(column, stats[number], values):
             yield words
 
 
-def _is_held(column: Column, value: bytes, values: Values) -> bool:
-    """Whether a row holds the value; 0.0 is -0.0, and long texts may be cut short, the last byte made one more."""
+def _occurs(column: Column, value: bytes, values: Values) -> bool:
+    """Whether a row has the value of a statistic; 0.0 is -0.0, and a long text may be shortened and rounded up."""
     same = ZEROS[column.type] if value in ZEROS.get(column.type, ()) else (value,)
-    if any(each in values.referred or _is_spelled(column, each, values) for each in same):
+    if any(each in values.referred or _occurs_plain(column, each, values) for each in same):
         return True
     if column.type not in (BYTE_ARRAY, FIXED) or len(value) < LEAST_CUT:
         return False
@@ -387,8 +392,8 @@ def _is_held(column: Column, value: bytes, values: Values) -> bool:
     return any(each.startswith(begin) for each in values.referred) or any(begin in page for page in values.plain)
 
 
-def _is_spelled(column: Column, value: bytes, values: Values) -> bool:
-    """Whether a page spells the value out."""
+def _occurs_plain(column: Column, value: bytes, values: Values) -> bool:
+    """Whether a plain page contains the value."""
     if column.type == BYTE_ARRAY:
         prefixed = len(value).to_bytes(4, "little") + value
         return any(prefixed in page for page in values.plain)

@@ -1,6 +1,7 @@
-"""Tally: how many rows there are of each combination of cells, in memory for the combinations only.
+"""Tally: counts the rows of each combination of cells; only the combinations are in memory.
 
-In: texts of each column, and which of them each row has, some rows at a time.  Out: combinations, each once.
+In: the distinct texts of each column and the index of each row's text, a batch of rows at a time.
+Out: the distinct combinations with their rows.
 """
 
 from collections import deque
@@ -14,31 +15,31 @@ from numpy.typing import NDArray
 
 Ints: TypeAlias = NDArray[np.int64]
 Cell: TypeAlias = str | None
-Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # different texts, and the place of each row's text among them
+Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # distinct texts, and the index of each row's text
 Block: TypeAlias = tuple["Packing", list[Ints]]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_BITS = 62  # of the number of a combination
-FOLDED = 31  # bits of a number that stands for several columns
-TOGETHER = 1_000_000  # rows that are added up at once
+FOLDED = 31  # bits of a number that replaces the numbers of several columns
+BLOCK_ROWS = 1_000_000  # that are counted at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """Combinations of cells, each once, and how many rows each has."""
+    """The distinct combinations of cells, and how many rows each has."""
 
-    texts: list[list[Cell]]  # of each column
-    places: list[Ints]  # for each column the place of the text of each combination
+    texts: list[list[Cell]]  # distinct texts of each column
+    places: list[Ints]  # for each column the index of the text of each combination
     rows: Ints
 
     def items(self) -> Iterator[tuple[tuple[Cell, ...], int]]:
-        """Every combination, and its rows."""
+        """Every combination with the number of its rows."""
         columns = [[texts[i] for i in places.tolist()] for texts, places in zip(self.texts, self.places, strict=True)]
         return zip(zip(*columns, strict=True), self.rows.tolist(), strict=True)
 
     def first(self, columns: int) -> tuple["Counts", Ints]:
-        """Combinations of the first columns alone, and which of them each combination has."""
+        """The combinations of the first columns only, and for each combination the index of its first cells there."""
         packing = Packing([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
         keys, group = np.unique(packing.pack(self.places[:columns]), return_inverse=True)
         rows = sums(group, self.rows, len(keys)).astype(np.int64)
@@ -46,7 +47,7 @@ class Counts:
 
 
 class Tally:
-    """Counts in the making: a text is a number of its column, and the numbers of a row are packed into one."""
+    """Counts while they are collected: each text has a number, and the numbers of a row are packed into one."""
 
     def __init__(self, columns: int) -> None:
         self._known: list[dict[Cell, int]] = [{} for _ in range(columns)]
@@ -54,34 +55,34 @@ class Tally:
         self._keys, self._rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
-        """All rows; some are sorted while the next are read."""
-        for packing, keys, rows in map_ahead(_each_once, self._blocks(batches), 1):
+        """The counts of all rows; a block is sorted on another thread while the next one is read."""
+        for packing, keys, rows in map_ahead(_count_keys, self._blocks(batches), 1):
             self._widen(packing)
             self._add(keys, rows)
         return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
 
     def _blocks(self, batches: Iterable[Iterable[Coded]]) -> Iterator[Block]:
-        """Blocks of many rows, each row as one packed number; a new block begins where new texts need more bits."""
-        packing, waiting = self._packing, [np.zeros(0, np.int64)]
+        """Blocks of rows, each row as one packed number; a new block begins where new texts need more bits."""
+        packing, block = self._packing, [np.zeros(0, np.int64)]
         for columns in batches:
             numbers = self._numbers(columns)
             bits = [max(len(numbers_of_text) - 1, 0).bit_length() for numbers_of_text in self._known]
-            if bits != packing.bits or sum(map(len, waiting)) > max(TOGETHER, len(self._keys) // 2):
-                yield packing, waiting
-                waiting = []
+            if bits != packing.bits or sum(map(len, block)) > max(BLOCK_ROWS, len(self._keys) // 2):
+                yield packing, block
+                block = []
             packing = packing if bits == packing.bits else Packing(bits)
-            waiting.append(packing.pack(numbers))
-        yield packing, waiting
+            block.append(packing.pack(numbers))
+        yield packing, block
 
     def _numbers(self, columns: Iterable[Coded]) -> list[Ints]:
-        """For each column the number of each row's text."""
+        """For each column the number of each row's text; a new text gets the next number."""
         return [
             np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[places]
             for number_of_text, (texts, places) in zip(self._known, columns, strict=True)
         ]
 
     def _widen(self, packing: "Packing") -> None:
-        """Make room for the numbers of more texts."""
+        """Pack the counted combinations anew, with more bits for the numbers of texts."""
         if packing is not self._packing:
             keys = packing.pack(self._packing.unpack(self._keys))
             order = np.argsort(keys)
@@ -95,29 +96,32 @@ class Tally:
         self._rows = np.insert(self._rows, at[~is_known], rows[~is_known])
 
 
-def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
+def _count_keys(block: Block) -> tuple["Packing", Ints, Ints]:
     packing, keys = block
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 
 
 def map_ahead(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
-    """What is made of each item, in their order; while one is used the next ones are made."""
-    coming: deque[Future[Result]] = deque()
+    """The results of `work` for all items, in order, computed ahead on other threads; few items are read ahead."""
+    pending: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for item in items:
-            coming.append(pool.submit(work, item))
-            if len(coming) > workers:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
+            pending.append(pool.submit(work, item))
+            if len(pending) > workers:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
 
 class Packing:
-    """So many bits for each column in one number; columns that do not fit beside those before them fold these first."""
+    """Numbers of several columns packed into one number of 62 bits.
+
+    Where the next column does not fit, the number packed so far is folded: replaced by its index among those seen.
+    """
 
     def __init__(self, bits: list[int]) -> None:
         self.bits = bits
-        self._folds: dict[int, dict[int, int]] = {}  # by the column before which it is made
+        self._folds: dict[int, dict[int, int]] = {}  # for each column before which is folded: number -> index
         used = 0
         for column, width in enumerate(bits):
             if used + width > MOST_BITS:
@@ -125,7 +129,7 @@ class Packing:
             used += width
 
     def pack(self, numbers: Sequence[Ints]) -> Ints:
-        """The number of each combination."""
+        """One number for each row, from the numbers of its columns."""
         packed = np.zeros(len(numbers[0]), np.int64)
         for column, (part, width) in enumerate(zip(numbers, self.bits, strict=True)):
             if (fold := self._folds.get(column)) is not None:
@@ -136,7 +140,7 @@ class Packing:
         return packed
 
     def unpack(self, packed: Ints) -> list[Ints]:
-        """The numbers of each column."""
+        """The numbers of each column, from packed ones."""
         numbers = []
         for column, width in reversed(list(enumerate(self.bits))):
             numbers.append(packed & ((1 << width) - 1))
@@ -147,17 +151,17 @@ class Packing:
 
 
 def sums(group: Ints, figures: NDArray[Any], groups: int) -> NDArray[np.float64]:
-    """The sum of figures in each group."""
+    """The sum of the figures of each group."""
     return np.asarray(np.bincount(group, figures, groups), np.float64)
 
 
 def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
-    """Combinations of cells that come as lists, one a column."""
+    """The counts of rows whose cells come in batches of lists, one list for each column."""
     return Tally(columns).count(map(_list_cells, batch) for batch in batches)
 
 
 def _list_cells(cells: Sequence[Cell]) -> Coded:
-    """Each text once, and its place for every row."""
+    """The distinct cells of a list, and the index of each cell among them."""
     place_of_cell: dict[Cell, int] = {}
     places = [place_of_cell.setdefault(cell, len(place_of_cell)) for cell in cells]
     return list(place_of_cell), np.array(places, np.int64)

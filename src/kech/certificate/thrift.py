@@ -1,4 +1,4 @@
-"""Thrift: the compact protocol, as far as the headers of a Parquet file use it.
+"""Thrift: a reader of the compact protocol, as far as the headers of a Parquet file use it.
 
 In: bytes, and where a struct begins.  Out: its fields by number, and where it ends.
 """
@@ -13,7 +13,7 @@ WHOLE = (4, 5, 6)  # numbers of 16, 32 and 64 bits
 
 
 class Reader:
-    """A place in bytes that moves on; IndexError or ValueError where they are no struct."""
+    """A position in bytes that advances; IndexError or ValueError where the bytes are no struct."""
 
     def __init__(self, data: Any, place: int = 0) -> None:
         if place < 0:
@@ -40,10 +40,10 @@ class Reader:
         if kind in (LIST, SET):
             return self._list(depth)
         if kind == BINARY:
-            return self.take(self.number())
+            return self.read_bytes(self.number())
         if kind == DOUBLE:
-            return self.take(8)
-        if kind in (TRUE, FALSE, BYTE):  # in a list, a truth has a byte of its own
+            return self.read_bytes(8)
+        if kind in (TRUE, FALSE, BYTE):  # in a list, a boolean has a byte of its own
             return self._byte()
         if kind in WHOLE:
             return self._zigzag()
@@ -60,7 +60,7 @@ class Reader:
         self.place += 1
         return int(self.data[self.place - 1])
 
-    def take(self, size: int) -> bytes:
+    def read_bytes(self, size: int) -> bytes:
         """The next bytes."""
         start, self.place = self.place, self.place + size
         if self.place > len(self.data):
@@ -68,7 +68,7 @@ class Reader:
         return bytes(self.data[start : self.place])
 
     def number(self) -> int:
-        """The next number without a sign."""
+        """The next unsigned number."""
         number = shift = 0
         while (byte := self._byte()) & 128:
             number, shift = number | (byte & 127) << shift, shift + 7

@@ -1,6 +1,6 @@
-"""Writers: what kech's own writer of Parquet, pyarrow, puts beside the rows, and nothing else.
+"""Writers: the metadata that pyarrow, kech's writer of Parquet, adds to a file; any other metadata is a complaint.
 
-In: the footer of a file.  Out: complaints about metadata in which somebody could say more than the rows do.
+In: the footer of a file.  Out: complaints about metadata that could reveal more than the rows.
 """
 
 import re
@@ -14,13 +14,13 @@ from kech.certificate.thrift import Struct
 WRITER = re.compile(rb"parquet-cpp-arrow version \d{1,4}\.\d{1,4}\.\d{1,4}(\.dev\d{1,5})?(-SNAPSHOT)?")
 KEY = b"ARROW:schema"
 OFFSET = re.compile(r"[+-]\d\d:\d\d")
-PARTS = {b"item", b"element", b"key", b"value", b"key_value", b"entries", b"list"}  # how Arrow names parts of a type
+PARTS = {b"item", b"element", b"key", b"value", b"key_value", b"entries", b"list"}  # names of nested fields in Arrow
 OF_FILE, OF_GROUP, OF_CHUNK = {*range(1, 8)}, {*range(1, 8)}, {2, 3, 4, 5, 6, 7}  # numbers of fields
 OF_COLUMN, OF_NODE = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16, 17}, {*range(1, 11)}
 
 
 def odd_metadata(footer: Struct) -> list[str]:
-    """What kech writes into no footer."""
+    """A complaint for each kind of metadata in the footer that kech does not write."""
     chunks = [chunk for group in footer[4] for chunk in group[1]]
     pairs = [dict(pair) for pair in footer.get(5, ())]
     complaints = {
@@ -37,15 +37,15 @@ def odd_metadata(footer: Struct) -> list[str]:
 
 
 def _is_known(footer: Struct, chunks: Sequence[Struct]) -> bool:
-    """Whether the footer has no fields but those that are looked at, or that hold no text; each column its own path."""
+    """Whether the footer has only fields that are checked or that contain no text, and only paths of its columns."""
     columns = [chunk[3] for chunk in chunks]
-    spoken_of = {8, 14}  # there is a complaint of its own
+    reported = {8, 14}  # these have complaints of their own
     return (
         footer.keys() <= OF_FILE
         and footer[2][0][4] == b"schema"
         and all(group.keys() <= OF_GROUP for group in footer[4])
         and all(chunk.keys() <= OF_CHUNK for chunk in chunks)
-        and all(column.keys() <= OF_COLUMN | spoken_of for column in columns)
+        and all(column.keys() <= OF_COLUMN | reported for column in columns)
         and all(node.keys() <= OF_NODE for node in footer[2])
         and {name for column in columns for name in column[3]} <= {node[4] for node in footer[2]}
         and all(pair.keys() <= {1, 2} for pair in footer.get(5, ()))
@@ -53,7 +53,7 @@ def _is_known(footer: Struct, chunks: Sequence[Struct]) -> bool:
 
 
 def _is_plain(encoded: bytes, nodes: Sequence[Mapping[int, Any]]) -> bool:
-    """Whether the schema that pyarrow keeps has the names of the columns, their types, and nothing more."""
+    """Whether the schema that pyarrow stores has the names and types of the columns and nothing else."""
     import pyarrow
 
     text = b64decode(encoded, validate=True)
@@ -69,7 +69,7 @@ def _is_plain(encoded: bytes, nodes: Sequence[Mapping[int, Any]]) -> bool:
 
 
 def _fields(parent: Any) -> Iterator[Any]:
-    """All fields below a schema or a type, with those inside them."""
+    """All fields of a schema or a type, with nested ones."""
     import pyarrow
 
     children = (
@@ -81,7 +81,7 @@ def _fields(parent: Any) -> Iterator[Any]:
 
 
 def _is_valueless(type: Any) -> bool:
-    """Whether a type tells no value: no dictionary, nothing of somebody's own, a time zone that there is."""
+    """Whether a type reveals no value: it is no dictionary and no extension, and its time zone exists."""
     import pyarrow
 
     if isinstance(type, pyarrow.BaseExtensionType) or pyarrow.types.is_dictionary(type):

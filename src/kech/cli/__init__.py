@@ -10,7 +10,7 @@ import cyclopts
 
 import kech
 from kech.cli import completions, ledgers, previews, reports, risks, shapes, studio, tables
-from kech.cli.intake import app, point_to_plan, without_password
+from kech.cli.intake import app, hide_password, point_to_plan
 from kech.errors import CLOSE, KechError, NoQuasiIdentifier, UsageError
 from kech.system.console import interrupt_once
 from kech.views import screen
@@ -40,10 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             with stream_progress() if lines else show_progress():
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
-            message = without_passwords(suggest_close(str(misuse)), words)
-            sys.exit(screen.refuse(UsageError(f"{message} See kech --help."), as_json))
+            message = hide_passwords(suggest_close(str(misuse)), words)
+            sys.exit(screen.refuse(UsageError(f"{message} Run kech --help."), as_json))
         except NoQuasiIdentifier as refusal:
-            typed = shlex.join(["kech", *map(without_password, words)])
+            typed = shlex.join(["kech", *map(hide_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
         except KechError as refusal:
             sys.exit(screen.refuse(point_to_plan(refusal, words), as_json))
@@ -56,15 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def suggest_close(message: str) -> str:
-    """A message without the suggestion of a word that is hardly like the one that was typed."""
+    """The message, without its suggestion where that is not similar to the typed word."""
     suggestion = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
     if suggestion and SequenceMatcher(None, suggestion[1], suggestion[3]).ratio() < CLOSE:
         return message.replace(suggestion[2], "", 1)
     return message
 
 
-def without_passwords(message: str, words: Sequence[str]) -> str:
-    """A message that quotes words of the command, which may be addresses."""
+def hide_passwords(message: str, words: Sequence[str]) -> str:
+    """The message, without the passwords of addresses that it quotes from the command."""
     for word in words:
-        message = message.replace(word, without_password(word)) if "://" in word else message
+        message = message.replace(word, hide_password(word)) if "://" in word else message
     return message

@@ -1,4 +1,4 @@
-"""Intake: the options that commands share, made from the fields of a request, and the parsing of their values."""
+"""Intake: the common options of all commands, generated from the fields of a request, and the parsers of values."""
 
 import csv
 import re
@@ -24,7 +24,7 @@ from kech.views import screen
 
 app = App(
     name="kech",
-    help=kech.__doc__,
+    help="Make tables of people k-anonymous, and certify the result. Begin with: kech inspect TABLE",
     version=lambda: kech.__version__,
     version_format="plaintext",
     result_action="return_value",
@@ -37,7 +37,20 @@ OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 
 
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="", show_default=False)]
+Numbers = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
+Files = Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Json = Annotated[bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Print one JSON object.")]
+Certificate = Annotated[Path | None, Parameter(help="The certificate, if it is not beside the file.")]
+Probabilities = Annotated[
+    list[str],
+    Parameter(
+        consume_multiple=True,
+        negative="",
+        show_default=False,
+        help="Probabilities above which a record counts as at risk. By default --threshold 0.09 0.2.",
+    ),
+]
 
 TABLE = ("[columns]", "axes", "[reading]", "grid", "memory", "threads", "engine", "master")
 SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
@@ -46,7 +59,7 @@ RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 @dataclass(frozen=True)
 class Options:
-    """What was typed of a request, and how to show the answer."""
+    """The typed options of a command: fields of a request, plan, and the format of the output."""
 
     typed: dict[str, Any]
     plan: Path | None = None
@@ -54,26 +67,26 @@ class Options:
     json_lines: bool = False
 
     def show(self, result: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
-        """Show the answer in the way that was asked for."""
+        """Print the result as JSON where that was typed, otherwise with `draw`."""
         screen.show(result, self.json, draw, last=self.json_lines)
 
     def request(
         self, cuts: Sequence[str] = (), *, shows_t: bool = False, default: "kech.Request | None" = None
     ) -> "kech.Request":
-        """The plan, or what is known without one, with what was typed; cuts replace that of the plan.
+        """The request of the plan, or `default`, with the typed fields and these cuts.
 
-        A command may show t without a goal for it.
+        `shows_t` is true for a command that shows t without a goal for it.
         """
         typed = self.typed | ({"cut": cuts[0]} if cuts else {})
-        before = default if default and not self.plan else read_given(self.plan)
+        before = default if default and not self.plan else read_plan_or_default(self.plan)
         if default and not before.series.key:
             before = before.override(key=default.series.key)
         request = before.override(**typed)
-        check_use(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
+        check_typed_options(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
         return request
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
-        """The table, read as the request says, with a quasi-identifier or more."""
+        """The table, read with the request; refused without a quasi-identifier."""
         table = self.read(path, request)
         if not table.quasi_identifiers:
             with table:
@@ -88,47 +101,47 @@ class Options:
                 raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
 
     def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
-        """The table, read as the request says; a typed dialect is used or refused, that of a plan is for text only."""
+        """The table, read with the request; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
         return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
 
 
-def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
-    """Refuse typed options that nothing would use: only some cuts search, and kinds are of goals."""
+def check_typed_options(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
+    """Refuse typed options without effect: --effort without a search, --l-kind without --l, and so on."""
     for name in ("effort", "seed"):
         if typed.get(name) is not None and not any(CUTS[cut].is_searched for cut in cuts):
             raise BadOption(f"--{name}", f"only --cut local and --cut minimal search. Omit --{name}.")
     if typed.get("reading") is not None and not any(CUTS[cut].by_components for cut in cuts):
-        raise BadOption("--reading", "only --cut regime takes it. Add --cut regime, or omit --reading.")
+        raise BadOption("--reading", "only --cut regime uses it. Add --cut regime, or omit --reading.")
     if typed.get("l_kind") is not None and goal.l is None:
         raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
     if typed.get("t_kind") is not None and goal.t is None and not shows_t:
         raise BadOption("--t-kind", "it says which distance t measures. Add --t 0.2, or omit --t-kind.")
 
 
-def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A decorator: gives a command the options of these [parts] and fields of a request, as one `options`."""
+def with_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: add the options of these [parts] and fields of a request to a command, as its argument `options`."""
     selected = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
     fields = [field for field in selected if field.name not in but]
     return lambda command: add_options(command, fields)
 
 
 def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callable[..., None]:
-    """The command as Cyclopts calls it: its own arguments, then a keyword for each field and for --plan and --json.
+    """The command for Cyclopts: its own arguments, then a keyword for each field and for --plan and --json.
 
-    What is typed reaches the command as one argument, `options`.  Cyclopts reads the signature and the annotations.
+    The typed values are passed to the command as one argument, `options`.  Cyclopts reads signature and annotations.
     """
     own = dict(signature(command).parameters)
     del own["options"]
     if clash := own.keys() & {field.name for field in fields}:
         raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
     hints = get_type_hints(command, include_extras=True)
-    kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
+    kinds = DISPLAY | {name: hints[name] for name in own} | {field.name: build_option(field) for field in fields}
 
     @wraps(command)
     def run(*positional: Any, **keywords: Any) -> None:
-        typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
-        display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
+        typed = {field.name: parse_field(field, keywords.pop(field.name, None)) for field in fields}
+        display = {name: keywords.pop(name) for name in DISPLAY if name in keywords and name not in own}
         command(*positional, **keywords, options=Options(typed, **display))
 
     added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
@@ -137,9 +150,9 @@ def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callab
     return run
 
 
-SHOWN: dict[str, Any] = {
-    "plan": Annotated[Path | None, Parameter(help="Plan file (kech.toml). Options that you type overrule it.")],
-    "json": Annotated[bool, Parameter(negative="", group=OUTPUT, help="Print one JSON object.")],
+DISPLAY: dict[str, Any] = {
+    "plan": Annotated[Path | None, Parameter(help="Plan file (kech.toml). Options that you type override it.")],
+    "json": Json,
     "json_lines": Annotated[
         bool,
         Parameter(
@@ -151,8 +164,8 @@ SHOWN: dict[str, Any] = {
 }
 
 
-def option_of(field: Field) -> Any:
-    """A field as an option of the command line, under the heading of its part."""
+def build_option(field: Field) -> Any:
+    """The annotated type of the option for a field, in the group of its part."""
     names = [field.option] + (["--quasi-identifiers"] if field.name == "quasi_identifiers" else [])
     about: dict[str, Any] = {"name": names, "help": field.help}
     about |= {} if field.first else {"group": GROUPS[heading_of(field)]}
@@ -169,7 +182,7 @@ def option_of(field: Field) -> Any:
 
 
 def find_parser(field: Field) -> Callable[..., Any] | None:
-    """The function that reads what is typed for a field; None where Cyclopts reads it by its type."""
+    """The function that parses the value of a field; None where Cyclopts parses it by its type."""
     if field.percent:
         return parse_share
     if field.type in MIXED:
@@ -181,12 +194,12 @@ MIXED = (str | float, str | float | None)  # words, or numbers
 
 
 def is_int(field: Field) -> bool:
-    """Whether a field takes whole numbers only."""
+    """Whether the type of a field is a whole number."""
     return field.type in (int, int | None)
 
 
-def value_of(field: Field, typed: Any) -> Any:
-    """What was typed, as the request takes it; lists of names are taken apart, and axes read."""
+def parse_field(field: Field, typed: Any) -> Any:
+    """The typed value of a field, converted for the request: names are split, axes and weights parsed."""
     if typed is None:
         return None
     if field.name == "axes":
@@ -196,18 +209,18 @@ def value_of(field: Field, typed: Any) -> Any:
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
-def read_given(plan: Path | None) -> "kech.Request":
-    """The plan that was named, or an empty request."""
+def read_plan_or_default(plan: Path | None) -> "kech.Request":
+    """The request in a plan file; an empty request without one."""
     return kech.read_request(plan) if plan else kech.Request()
 
 
 @contextmanager
 def open_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
-    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
+    """The table of a population, read with a plan; its size where a number was typed; or None."""
     if population is None or str(population).isdecimal():
         yield None if population is None else int(str(population))
         return
-    planned = read_given(plan)
+    planned = read_plan_or_default(plan)
     names = planned.columns.quasi_identifiers
     axes = {name: choice for name, choice in planned.axes.items() if name in names}
     request = kech.Request(axes=axes, reading=planned.reading, columns=only_quasi_identifiers(planned.columns))
@@ -216,12 +229,12 @@ def open_population(population: str | Path | None, plan: Path | None) -> "Iterat
 
 
 def only_quasi_identifiers(columns: Columns) -> Columns:
-    """The same columns without those that only a release has."""
+    """The quasi-identifiers and hierarchies of these columns, without other roles."""
     return Columns(quasi_identifiers=columns.quasi_identifiers, hierarchies=columns.hierarchies)
 
 
-def without_password(word: str | Path) -> str:
-    """A word of the command as it may be shown: of an address what it shows of itself, and nothing of a strange one."""
+def hide_password(word: str | Path) -> str:
+    """A word of the command line without a password; of an unknown kind of address only the scheme."""
     option, text = re.fullmatch(r"(-[\w-]*=)?(.*)", str(word), re.DOTALL).groups("")  # type: ignore[union-attr]
     try:
         return f"{option}{find_address(text) or text}"
@@ -230,9 +243,9 @@ def without_password(word: str | Path) -> str:
 
 
 def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
-    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan.
+    """The refusal; where it advises an option that this command reads from a plan only, with the field of the plan.
 
-    No plan replaces the columns and goals of a certificate.
+    Columns and goals are not mentioned: a plan does not replace those of a certificate.
     """
     if not words or words[0] not in app:
         return refusal
@@ -240,13 +253,13 @@ def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
     advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
     for field in FIELDS.values():
         if field.option in advised and "--plan" in own and field.part not in ("columns", "goal"):
-            place = f"`kech {words[0]}` takes {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
+            place = f"`kech {words[0]}` reads {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
             refusal.args = (f"{refusal.typed} {place}",)
     return refusal
 
 
 def check_picture(path: Path | None) -> None:
-    """A picture that cannot be drawn is refused before any work."""
+    """Refuse the file of a picture that cannot be drawn, before any work."""
     if path is not None:
         from kech.views.pictures import check_plot
 
@@ -262,11 +275,11 @@ TableName = Annotated[
 ]
 
 
-# -- words into values -----------------------------------------------------------------------------------
+# -- parsers -----------------------------------------------------------------------------------------------
 
 
 def split_names(names: Sequence[str]) -> list[str]:
-    """Names given apart or with commas between; a name with a comma is written in double quotes."""
+    """Names from words that may contain several, separated by commas; a name with a comma is in double quotes."""
     try:
         return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
     except csv.Error:
@@ -275,7 +288,7 @@ def split_names(names: Sequence[str]) -> list[str]:
 
 
 def parse_ks(texts: Sequence[str]) -> list[int]:
-    """Numbers and ranges such as 2-20."""
+    """The values of k in numbers and ranges such as 2-20."""
     try:
         ends = [part.split("-", 1) for part in split_names(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
@@ -288,7 +301,7 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
 
 
 def read_axis(text: str) -> tuple[str, str | list[str]]:
-    """`column=kind`, or `column=low<middle<high`."""
+    """Column and kind of `column=kind`, or column and order of `column=low<middle<high`."""
     column, equals, kind = text.rpartition("=")
     if not equals or not column:
         raise BadOption("--axis", "write COLUMN=KIND, for example zip=hierarchy.")
@@ -296,7 +309,7 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
 
 
 def read_weight(text: str) -> tuple[str, float]:
-    """`column=number`."""
+    """Column and weight of `column=number`."""
     column, _, number = text.rpartition("=")
     try:
         return column, float(number)
@@ -305,7 +318,7 @@ def read_weight(text: str) -> tuple[str, float]:
 
 
 def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
-    """A whole number; a fraction is refused, not cut off."""
+    """A whole number; a fraction is refused."""
     try:
         return int(tokens[0].value)
     except ValueError:
@@ -329,7 +342,7 @@ def parse_share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
 
 
 def parse_number(_: Any, tokens: Sequence[cyclopts.Token]) -> str | float:
-    """A number where it is one."""
+    """A number; any other text unchanged."""
     try:
         return float(tokens[0].value)
     except ValueError:
@@ -337,4 +350,5 @@ def parse_number(_: Any, tokens: Sequence[cyclopts.Token]) -> str | float:
 
 
 Whole = Annotated[int, Parameter(converter=parse_whole)]
+WholeOrNone = Annotated[int | None, Parameter(converter=parse_whole)]
 Seed = Annotated[int, Parameter(converter=read_seed)]

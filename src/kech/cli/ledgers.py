@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, app
+from kech.cli.intake import Flag, Json, app
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen.cohorts import print_series
@@ -15,7 +15,7 @@ from kech.views.screen.releases import print_ledger
 
 
 @app.command
-def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag = False) -> None:
+def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Json = False) -> None:
     """List the releases that kech remembers, as hashes; or make a key file for a team.
 
     Example: kech ledger
@@ -27,11 +27,9 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
     Parameters
     ----------
     forget: str
-        Remove a release that nobody received: the released file, or the beginning of its hash.
+        Remove a release that nobody received from the ledger: name the file, or the beginning of its hash.
     new_key: Path
         Write a key file with a new secret for --key-file of other commands. Only you can read it.
-    json: bool
-        Print one JSON object.
     """
     book = kech.open_ledger()
     struck = [] if forget is None else book.forget(forget)
@@ -48,9 +46,9 @@ def series(
     moved: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     forget: Flag = False,
     yes: Flag = False,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
-    """List the releases of a series: rows, cohorts, arrivals, what waits and what was withdrawn; and what is in force.
+    """List the releases of a series with their rows, cohorts, waiting and withdrawn rows; and its options.
 
     Example: kech series clinic
 
@@ -68,11 +66,9 @@ def series(
         Forget the last release, and remove its file and certificate. Only if nobody received it.
     yes: bool
         Do not ask before the last release is forgotten.
-    json: bool
-        Print one JSON object.
     """
     if yes and not forget:
-        raise BadOption("--yes", "only --forget asks. Omit it, or add --forget.")
+        raise BadOption("--yes", "only --forget asks a question. Omit --yes, or add --forget.")
     opened = kech.open_series(folder)
     known = opened.to_json()
     if moved:
@@ -85,9 +81,9 @@ def series(
 
 
 def confirm_forgetting(version: dict[str, Any]) -> None:
-    """Ask on the terminal; where there is none, refuse."""
+    """Ask on the terminal whether to forget a version; refused without a terminal or without a yes."""
     what = f"version {version['version']} and removes its file, {version['file']}"
     if not sys.stdin.isatty():
         raise BadOption("--forget", f"it forgets {what}. If nobody received that, add --yes.")
     if not screen.ask(f"This forgets {what}. Did nobody receive it?"):
-        raise BadOption("--forget", "nothing was forgotten.")
+        raise BadOption("--forget", "you did not confirm, so nothing was forgotten. Run it again, or add --yes.")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import kech
-from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split_names, take_options
+from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split_names, with_options
 from kech.errors import BadOption
 from kech.request import FIELDS
 from kech.views.screen import previews as drawings
@@ -12,7 +12,7 @@ OF_A_RELEASE = [name for name, field in FIELDS.items() if field.part in ("goal",
 
 
 @app.command
-@take_options(*RELEASE)
+@with_options(*RELEASE)
 def preview(
     table: TableName,
     /,
@@ -23,7 +23,7 @@ def preview(
     radius: float | None = None,
     plot: Path | None = None,
 ) -> None:
-    """Say in plain words what a release would do, with rows before and after. It writes no release. PRIVATE.
+    """Explain what a release would do, with rows before and after. It writes no release. PRIVATE.
 
     Example: kech preview people.csv --qi age zip sex --sensitive diagnosis --k 5
 

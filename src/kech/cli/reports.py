@@ -6,8 +6,19 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given, split_names
-from kech.cli.risks import Released, as_chances, open_original
+from kech.cli.intake import (
+    Certificate,
+    Flag,
+    Json,
+    Names,
+    Probabilities,
+    Seed,
+    TableName,
+    app,
+    read_plan_or_default,
+    split_names,
+)
+from kech.cli.risks import Released, open_original, parse_probabilities
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -19,17 +30,17 @@ def report(
     /,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     plan: Path | None = None,
-    threshold: Names = ["0.09", "0.2"],  # noqa: B006
+    threshold: Probabilities = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
     person: Names = [],  # noqa: B006
     target: str | None = None,
     seed: Seed = 0,
     all_models: Flag = False,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
-    """Explain a released file on one page, from the file and its certificate alone; with --original it is PRIVATE.
+    """Explain a released file on one page, from the file and its certificate only; with --original it is PRIVATE.
 
     Example: kech report safe.csv -o report.html
 
@@ -39,24 +50,18 @@ def report(
     ----------
     output: Path
         Page to write: .html. Without it, --json prints the figures.
-    certificate: Path
-        The certificate, if it is not beside the file.
     plan: Path
-        Plan of the release. The page shows what it adds, and it says how to read the original.
-    threshold: list[str]
-        Probabilities above which a record counts as at risk. By default --threshold 0.09 0.2.
+        Plan of the release, which the page shows; it also has the options to read the original.
     original: str
         The original table. It adds distributions before and after, a model and attacks, and the page is PRIVATE.
     person: list[str]
-        Columns of the original that tell people apart; risks of a private page count people then.
+        Columns of the original that identify a person; then the risks of a private page count people.
     target: str
         Column that the model of a private page predicts. By default the first sensitive column.
     seed: int
         Seed of the random choices in a private page.
     all_models: bool
         Also show entropy and recursive l, beta and delta of the sensitive columns.
-    json: bool
-        Print one JSON object.
     """
     if output is None and not json:
         raise BadOption("--output", "name the page to write: -o report.html; or add --json.")
@@ -69,7 +74,7 @@ def report(
             table,
             certificate=certificate,
             plan=plan,
-            threshold=as_chances(threshold),
+            threshold=parse_probabilities(threshold),
             original=opened,
             target=target,
             seed=seed,
@@ -86,11 +91,11 @@ def compare(
     table: Released,
     /,
     *,
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     plan: Path | None = None,
     target: str | None = None,
     seed: Seed = 0,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
     """Compare a released file with its original: what can still be learned from it. PRIVATE: not for publication.
 
@@ -100,19 +105,15 @@ def compare(
 
     Parameters
     ----------
-    certificate: Path
-        The certificate, if it is not beside the file.
     plan: Path
         Plan that says how to read the original: hierarchies, null values, dialect.
     target: str
         Column that the model predicts. By default the first sensitive column.
     seed: int
         Seed that chooses the rows of the original on which the model is tested.
-    json: bool
-        Print one JSON object.
     """
     screen.doing("comparing")
-    with kech.read_table(original, read_given(plan)) as opened:
+    with kech.read_table(original, read_plan_or_default(plan)) as opened:
         comparison = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | comparison, json, drawings.print_comparison)
 
@@ -123,11 +124,11 @@ def twin(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     seed: Seed = 0,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
-    """Write a released file with plain values, one drawn inside every label, for tools that cannot read labels.
+    """Write a copy of a released file with a random value in place of each label, for tools that read no labels.
 
     Example: kech twin safe.parquet -o twin.parquet
 
@@ -135,12 +136,8 @@ def twin(
     ----------
     output: Path
         Where to write: a .csv or .parquet file.
-    certificate: Path
-        The certificate, if it is not beside the file.
     seed: int
         Seed of the draws: equal files and seeds give equal twins.
-    json: bool
-        Print one JSON object.
     """
     screen.doing("drawing values")
     written = kech.make_twin(table, certificate, seed=seed).write(output)

@@ -8,7 +8,17 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, app, open_population, read_given, split_names
+from kech.cli.intake import (
+    Certificate,
+    Json,
+    Names,
+    Probabilities,
+    Seed,
+    app,
+    open_population,
+    read_plan_or_default,
+    split_names,
+)
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -23,18 +33,18 @@ def risk(
     table: Released,
     /,
     *,
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     population: str | Path | None = None,  # a shell completes names of files
-    threshold: Names = ["0.09", "0.2"],  # noqa: B006
+    threshold: Probabilities = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
     person: Names = [],  # noqa: B006
     second: Path | None = None,
     plan: Path | None = None,
     seed: Seed = 0,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
-    """Show how likely an attacker finds people in a released file again; with --original also what attacks achieve.
+    """Show how likely an attacker is to identify people in a released file; with --original also results of attacks.
 
     Example: kech risk safe.csv
 
@@ -46,26 +56,20 @@ def risk(
 
     Parameters
     ----------
-    certificate: Path
-        The certificate, if it is not beside the file.
     qi: list[str]
         Columns to count, instead of those of the certificate.
     population: str
         Population of the people: a table with the same columns, raw or labelled, or its number of people.
-    threshold: list[str]
-        Probabilities above which a record counts as at risk. By default --threshold 0.09 0.2.
     original: str
         The original table. kech runs all attacks with it, and the result is PRIVATE.
     person: list[str]
-        Columns of the original or the population that tell people apart. Figures then count people, not rows.
+        Columns of the original or the population that identify a person. Figures then count people, not rows.
     second: Path
         Another release of the same table. kech attacks both together too.
     plan: Path
         Plan that says how to read the original and the population: hierarchies, null values, dialect.
     seed: int
         Seed of the random choices in the attacks.
-    json: bool
-        Print one JSON object.
     """
     if qi and original is not None:
         raise BadOption("--original", "attacks use the axes of the certificate. Omit --qi, or omit --original.")
@@ -85,7 +89,7 @@ def risk(
             certificate=certificate,
             quasi_identifiers=split_names(qi) or None,
             population=people,
-            threshold=as_chances(threshold),
+            threshold=parse_probabilities(threshold),
             original=opened if opened and opened.person else None,
             person=names,
         ).to_json()
@@ -122,11 +126,11 @@ def attack(
     second: Path | None = None,
     second_original: str | Path | None = None,
     key: Names = [],  # noqa: B006
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     plan: Path | None = None,
     key_file: Path | None = None,
     seed: Seed = 0,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
     """Attack a released file with its original, and compare with a control. PRIVATE: not for publication.
 
@@ -146,23 +150,19 @@ def attack(
     original: str
         The original table.
     person: list[str]
-        For one-row, all-rows and constant: columns of the original that tell people apart.
+        For one-row, all-rows and constant: columns of the original that identify a person.
     second: Path
         For compose: another release of the same table, with its certificate beside it.
     second_original: str
         For compose: the original of the second release, where the table changed in between.
     key: list[str]
         For compose with a second original: columns of both originals by which a row is recognised.
-    certificate: Path
-        The certificate, if it is not beside the file.
     plan: Path
         Plan that says how to read the original: hierarchies, null values, dialect; for replay also effort and seed.
     key_file: Path
         For replay: the key file of the release, if it was not made with your own secret.
     seed: int
         Seed of the random choices: the control, and the classes to attack where there are many.
-    json: bool
-        Print one JSON object.
     """
     if person and name not in OF_PEOPLE:
         raise BadOption("--person", f"only {', '.join(OF_PEOPLE)} count people. Omit it, or choose one of them.")
@@ -172,7 +172,7 @@ def attack(
         raise BadOption("--second-original", "it is the original of --second. Name that release too.")
     chosen: dict[str, Any] = {"certificate": certificate, "seed": seed, "attacks": [name], "key": split_names(key)}
     if name == "replay":
-        chosen["request"] = read_given(plan)
+        chosen["request"] = read_plan_or_default(plan)
     with (
         open_original(original, plan, split_names(person), key_file) as opened,
         open_original(second_original, plan, ()) as changed,
@@ -186,22 +186,22 @@ def attack(
 def open_original(
     original: str | Path | None, plan: Path | None, person: Sequence[str], key_file: Path | None = None
 ) -> "Iterator[Any]":
-    """The original, if there is one; the plan says how to read it."""
+    """The original table, read with the plan; None without one."""
     if original is None:
         yield None
         return
-    with kech.read_table(original, read_given(plan), key_file=key_file, person=person or None) as opened:
+    with kech.read_table(original, read_plan_or_default(plan), key_file=key_file, person=person or None) as opened:
         yield opened
 
 
 def attack_release(table: Path, original: "kech.Table", **options: Any) -> Sequence[dict[str, Any]]:
-    """Run attacks with the original."""
+    """The results of attacks on a release with its original."""
     screen.doing("attacking the release")
     return [attack.to_json() for attack in kech.run_attacks(table, original, **options)]
 
 
-def as_chances(texts: Sequence[str]) -> list[float]:
-    """Numbers with spaces or commas between them."""
+def parse_probabilities(texts: Sequence[str]) -> list[float]:
+    """Probabilities from words, separated by spaces or commas."""
     try:
         return [float(text) for text in split_names(texts)]
     except ValueError:

@@ -11,40 +11,42 @@ from kech.cli.intake import (
     TABLE,
     Flag,
     Names,
+    Numbers,
     Options,
     TableName,
+    Whole,
+    WholeOrNone,
     app,
     check_picture,
     parse_ks,
-    parse_whole,
     split_names,
-    take_options,
+    with_options,
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
-MOST_PARTED = 100_000  # points whose partitions are searched unasked
-FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # what lives of files use
+MOST_PARTITIONED = 100_000  # points with which partitions are searched by default
+OVER_VERSIONS = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # options that it uses
 
 
 @app.command
-@take_options(*TABLE, "max_points", "suppress")
+@with_options(*TABLE, "max_points", "suppress")
 def barcode(
     table: TableName,
     /,
     *,
     options: Options,
     metric: str = "box",
-    max_dimension: Annotated[int | None, Parameter(converter=parse_whole)] = None,
-    field: Annotated[int, Parameter(converter=parse_whole)] = 2,
-    k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
+    max_dimension: WholeOrNone = None,
+    field: Whole = 2,
+    k: Names = ["2"],  # noqa: B006
     reading: str | None = None,
-    radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    radii: Names = [],  # noqa: B006
     zero_length: Flag = False,
     no_partitions: Flag = False,
-    longest: Annotated[int | None, Parameter(converter=parse_whole)] = None,
+    longest: WholeOrNone = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows merge while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -100,12 +102,12 @@ def barcode(
 
 
 def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None) -> bool:
-    """Whether partitions are searched: where they are asked for, or all readings are and points are few enough."""
-    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTED)
+    """Whether to search for partitions: for the reading partition, or by default where there are few points."""
+    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTITIONED)
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:
-    """Numbers with commas between."""
+    """Radii from words, separated by commas."""
     try:
         return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
@@ -113,15 +115,15 @@ def parse_radii(texts: Sequence[str], option: str) -> list[float]:
 
 
 @app.command
-@take_options(*TABLE, "max_points")
+@with_options(*TABLE, "max_points")
 def profile(
     table: TableName,
     /,
     *,
     options: Options,
     metric: str = "box",
-    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    eps: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    k: Numbers = None,
+    eps: Numbers = None,
     rows: Flag = False,
     one_person: Flag = False,
     plot: Path | None = None,
@@ -139,7 +141,7 @@ def profile(
     eps: list[str]
         List these radii: --eps 0.01,0.05,0.2.
     rows: bool
-        List the numbers of the rows that hide last, and what leaving out 0.5 % of the rows would save, in loss.
+        List the numbers of the rows that need the largest eps, and the loss saved by leaving out 0.5 % of the rows.
     one_person: bool
         Say between which radii all rows can hide if any one person is left out.
     plot: Path
@@ -166,13 +168,13 @@ def profile(
 
 
 @app.command
-@take_options(*TABLE, "suppress", "weights")
+@with_options(*TABLE, "suppress", "weights")
 def lattice(
     table: TableName,
     /,
     *,
     options: Options,
-    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    k: Numbers = None,
     search: str | None = None,
     node: str | None = None,
     metric_columns: Names = [],  # noqa: B006
@@ -219,7 +221,7 @@ def lattice(
 
 
 def parse_node(text: str) -> list[int]:
-    """Levels with commas between."""
+    """The levels of a node, separated by commas."""
     try:
         return [int(level) for level in text.split(",")]
     except ValueError:
@@ -227,17 +229,17 @@ def parse_node(text: str) -> list[int]:
 
 
 @app.command
-@take_options(*TABLE)
+@with_options(*TABLE)
 def zigzag(
     *tables: TableName,
     options: Options,
-    path: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    path: Numbers = None,
     through: str | None = None,
     series: Path | None = None,
     original: Names = [],  # noqa: B006
     key: Names = [],  # noqa: B006
-    k: Annotated[int | None, Parameter(converter=parse_whole)] = None,
-    longest: Annotated[int | None, Parameter(converter=parse_whole)] = None,
+    k: WholeOrNone = None,
+    longest: WholeOrNone = None,
     plot: Path | None = None,
 ) -> None:
     """Show how classes merge and split along a path of lattice nodes, or over versions. PRIVATE: not for publication.
@@ -290,18 +292,18 @@ def zigzag(
 
 
 def check_over_time(options: Options, path: Sequence[str] | None, through: str | None) -> None:
-    """Refuse what only serves a path of nodes."""
+    """Refuse options that only a path of nodes uses."""
     if path is not None or through is not None:
         option = "--through" if path is None else "--path"
         raise BadOption(option, f"it is for a path of one table, not for versions. Omit {option}.")
-    typed = [FIELDS[name] for name, value in options.typed.items() if value is not None and name not in FOLLOWING]
+    typed = [FIELDS[name] for name, value in options.typed.items() if value is not None and name not in OVER_VERSIONS]
     if unused := [field.option for field in typed if field.part != "reading"]:
         reason = "over versions, rows are followed by the labels of files and the key, and k counts rows."
         raise BadOption(unused[0], f"{reason} Omit {unused[0]}.")
 
 
 def check_series(options: Options, series: Path | None, arguments: Mapping[str, Sequence[Any]]) -> None:
-    """Refuse what reads tables where a series has its own versions."""
+    """Refuse options that read tables, where a series has its own versions."""
     typed = {FIELDS[name].option: value for name, value in options.typed.items() if name != "threads"}
     unused = [name for name, value in {**arguments, **typed}.items() if value not in (None, [], ())]
     if series is not None and unused:
@@ -309,17 +311,17 @@ def check_series(options: Options, series: Path | None, arguments: Mapping[str, 
 
 
 def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
-    """Refuse several tables, or none, where classes are followed along a path."""
+    """Refuse several tables, none, or a key, where classes are followed along a path of one table."""
     if key:
         raise BadOption("--key", "it recognises rows of the originals. Add --original FILE ..., or omit --key.")
     if not tables:
         raise BadOption("TABLE", "name a table, or a series: --series FOLDER.")
     if len(tables) > 1:
-        raise BadOption("--original", "several released files need their originals: --original FILE ...")
+        raise BadOption("--original", "several released files need their originals. Add --original FILE ...")
 
 
 @app.command
-@take_options(*TABLE)
+@with_options(*TABLE)
 def hierarchy(
     table: TableName,
     column: str,

@@ -36,7 +36,7 @@ def studio(
     port: int
         Port of the page on 127.0.0.1. 0 takes a free port.
     key_file: Path
-        Key that a team shares, instead of your own secret. `kech ledger --new-key FILE` makes one.
+        Key file of a team, instead of your own secret. `kech ledger --new-key FILE` makes one.
     no_browser: bool
         Start no browser. Print the address, which opens the page once.
     json: bool
@@ -62,7 +62,7 @@ def studio(
 
 
 def start_browser(entry: Entry) -> bool:
-    """Start a browser on the private file; its command line, which everybody can read, shows a path and no token."""
+    """Open a private file in a browser, so that its public command line shows a path and no token; whether it did."""
     try:
         return webbrowser.open(entry.write_file().as_uri())
     except OSError:  # the file cannot be written: the address is printed instead

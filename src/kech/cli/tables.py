@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,23 +12,27 @@ import kech
 from kech.cli.intake import (
     RELEASE,
     TABLE,
+    Certificate,
+    Files,
     Flag,
+    Json,
     Names,
+    Numbers,
     Options,
     TableName,
     Whole,
     app,
     check_picture,
+    hide_password,
     open_population,
     parse_ks,
-    read_given,
+    read_plan_or_default,
     split_names,
-    take_options,
-    without_password,
+    with_options,
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS, Columns, Goal
-from kech.system.files import clear_refusals
+from kech.system.files import refuse_disk_errors
 from kech.tables.source import check_free, find_address
 from kech.views import screen
 from kech.views.screen import releases
@@ -49,40 +52,39 @@ BEGIN = (
 
 
 @app.command
-@take_options(*TABLE)
-def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole = 0) -> None:
-    """Show the columns, suggested roles with reasons, distinct values, and the k of the table as it is.
-
-    With --plan FILE it writes a plan for your review.
+@with_options(*TABLE)
+def inspect(table: TableName, /, *, options: Options, plan: Path | None = None, k: Whole = 5, rows: Whole = 0) -> None:
+    """Show the columns, suggested roles with reasons, distinct values, and the k of the original table.
 
     Example: kech inspect people.csv --plan kech.toml
 
     Parameters
     ----------
+    plan: Path
+        Write a suggested plan into this new file, for your review.
     k: int
-        The k to write into the plan, and to compare the costs of columns at.
+        k of the plan, and of the comparison of what each column costs.
     rows: int
         Number of first rows to show too, as kech reads them. PRIVATE.
     """
-    target, options = options.plan, replace(options, plan=None)
-    if target is not None and target.exists():
-        raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
+    if plan is not None and plan.exists():
+        raise BadTarget(plan, "it exists, and inspect would overwrite it with a new plan. Name another file.")
     request = options.request()
     with options.read(table, request) as opened:
         inspection = kech.inspect_table(opened, rows=rows, k=k)
-    if target is not None:
+    if plan is not None:
         from kech.audit.inspection import suggest_request
 
         suggested = suggest_request(inspection, k, request)
-        kech.write_request(suggested, target, note_unpublished(inspection.columns, suggested))
+        kech.write_request(suggested, plan, note_unpublished(inspection.columns, suggested))
     options.show(
-        inspection.to_json() | {"plan": target and str(target)},
-        partial(drawings.print_inspection, source=without_password(table)),
+        inspection.to_json() | {"plan": plan and str(plan)},
+        partial(drawings.print_inspection, source=hide_password(table)),
     )
 
 
 def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request") -> str:
-    """What the plan says of columns without a role in it."""
+    """The comment of a plan about the columns without a role in it."""
     plain = [repr(column.column) for column in columns if column.role == "plain"]
     named = [
         repr(c.column) for c in columns if c.role == "identifier" and c.column not in suggested.columns.identifiers
@@ -93,13 +95,13 @@ def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request
 
 
 @app.command
-@take_options(*RELEASE, but=("k", "cut", "eps"))
+@with_options(*RELEASE, but=("k", "cut", "eps"))
 def spectrum(
     table: TableName,
     /,
     *,
     options: Options,
-    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    k: Numbers = None,
     cut: Names = [],  # noqa: B006
     plot: Path | None = None,
     bound: Flag = False,
@@ -130,7 +132,7 @@ def spectrum(
 
 
 @app.command
-@take_options(*RELEASE, "[labels]", "[series]")
+@with_options(*RELEASE, "[labels]", "[series]")
 def release(
     table: TableName,
     /,
@@ -166,8 +168,8 @@ def release(
         Write the table, its certificate, a report and the plan into this new folder, and verify them. The output is
         the name of the table in it.
     series: Path
-        PRIVATE folder of a series: releases of a growing table that stay safe together. The first release makes it;
-        later ones need no options but their table, output and hierarchies.
+        PRIVATE folder of a series: releases of a growing table that stay safe together. The first release creates it;
+        later ones need only their table, output and hierarchies.
     mapping: Path
         Also write the values behind the labels of each class into this .json file. PRIVATE: it undoes the release.
     as_sql: Path
@@ -187,7 +189,7 @@ def release(
     if series is not None:
         for option, value in {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound}.items():
             if value:
-                raise BadOption(option, "a release of a series does not take it. Omit it.")
+                raise BadOption(option, "a release of a series cannot use it. Omit it.")
         publish_in_series(series, table, options, output, certificate, past)
         return
     for name in (field.name for field in FIELDS.values() if field.part == "series"):
@@ -199,7 +201,7 @@ def release(
     with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
-            if target and request.columns.quasi_identifiers:  # who names none is told that first
+            if target and request.columns.quasi_identifiers:  # without any, that is refused first
                 check_free(target, find_address(table))
             opened = stack.enter_context(options.open(table, request))
             new_release = kech.make_release(opened, request)
@@ -220,7 +222,7 @@ def release(
 def publish_in_series(
     folder: Path, table: str | Path, options: Options, output: str, certificate: Path | None, past: dict[str, Any]
 ) -> None:
-    """Write the next release of a series."""
+    """Write the next release of a series and show its summary."""
     opened = kech.open_series(folder)
     request = options.request(default=opened.request if opened.exists else None)
     if not opened.exists and not request.columns.quasi_identifiers:
@@ -232,22 +234,22 @@ def publish_in_series(
 
 
 @app.command
-@take_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
+@with_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
-    *others: Annotated[Path, Parameter(help="More released files, to see what all tell together.")],
+    *others: Annotated[Path, Parameter(help="More released files, to measure the joint k of all.")],
     options: Options,
-    certificate: Path | None = None,
+    certificate: Certificate = None,
     population: str | Path | None = None,
-    original: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    original: Files = [],  # noqa: B006
     key: Names = [],  # noqa: B006
     series: Path | None = None,
 ) -> None:
     """Check a released file against its certificate, or against your own columns and goals.
 
-    With --qi it checks the columns you name instead of a certificate. A plan gives goals, columns if there is no
-    certificate, and says how to read the population.
+    With --qi it checks the columns that you name, without a certificate. A plan has the goals, the columns if there is
+    no certificate, and the options to read the population.
 
     Example: kech verify safe.csv
 
@@ -263,8 +265,6 @@ def verify(
 
     Parameters
     ----------
-    certificate: Path
-        The certificate, if it is not beside the file.
     population: str
         Table of the population, raw or labelled. It adds k-map and delta-presence.
     original: list[str]
@@ -311,7 +311,7 @@ def verify(
 
 
 def check_together(options: Options, certificate: Path | None, population: str | Path | None) -> None:
-    """Refuse what only serves to check one release."""
+    """Refuse options that only the check of one release uses."""
     typed = {name for name, value in options.typed.items() if value is not None} - {*TOGETHER}
     unused = [FIELDS[name].option for name in sorted(typed)]
     unused += [name for name, argument in (("--certificate", certificate), ("--population", population)) if argument]
@@ -321,7 +321,7 @@ def check_together(options: Options, certificate: Path | None, population: str |
 
 
 def check_search(options: Options, original: str | Path | None) -> None:
-    """Refuse what only serves to make a release again, where there is no original."""
+    """Refuse options that only the check against an original uses, where there is none."""
     for name in ("person", "effort", "seed", "key_file"):
         if original is None and options.typed[name] is not None:
             option = FIELDS[name].option
@@ -330,12 +330,12 @@ def check_search(options: Options, original: str | Path | None) -> None:
 
 @contextmanager
 def open_original(original: str | Path | None, options: Options) -> "Iterator[kech.Table | None]":
-    """The original, read as the plan says, with what was typed of people and of the search."""
+    """The original, read with the plan and the typed options about people and the search; None without one."""
     if original is None:
         yield None
         return
     names = ("person", "effort", "seed", "key_file")
-    request = read_given(options.plan).override(**{name: options.typed[name] for name in names})
+    request = read_plan_or_default(options.plan).override(**{name: options.typed[name] for name in names})
     with kech.read_table(original, request) as opened:
         yield opened
 
@@ -345,9 +345,9 @@ def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("kech-demo"),
     plan: Path | None = None,
-    json: Flag = False,
+    json: Json = False,
 ) -> None:
-    """Release the nine rows of the paper and a made-up town of 20,000 people, with a key that is not secret.
+    """Release two invented tables, nine rows and a town of 20,000 people, with a key that is not secret.
 
     Example: kech demo
 
@@ -357,15 +357,13 @@ def demo(
         Folder for the tables, releases and certificates.
     plan: Path
         Plan for the town. Without it, kech writes a plan into the folder.
-    json: bool
-        Print one JSON object.
     """
     from kech.tables.demo import generate_town, nine_rows, write_csv, write_demo_key
 
-    with clear_refusals(output):
+    with refuse_disk_errors(output):
         output.mkdir(parents=True, exist_ok=True)
     nine = kech.Request().override(quasi_identifiers=["age", "zip"], sensitive="salary", k=3, grid="exact")
-    town = read_given(plan) if plan else town_plan(output / "town.toml")
+    town = read_plan_or_default(plan) if plan else town_plan(output / "town.toml")
     key = write_demo_key(output)
     results = [
         run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, key, as_json=json),
@@ -390,7 +388,7 @@ def town_plan(path: Path) -> "kech.Request":
 
 
 def run_demo(title: str, path: Path, plan: "kech.Request", key: Path, *, as_json: bool) -> dict[str, Any]:
-    """Spectrum, release, certificate and verification of one table, drawn with the key of the demo."""
+    """Compute the spectrum of one table, release it with the key of the demo, verify it, and show all."""
     target = path.with_name(f"{path.stem}-released.csv")
     with kech.read_table(path, plan, key_file=key) as table:
         spectrum = kech.compute_spectrum(table)

@@ -24,10 +24,17 @@ __all__ = ["cut_points"]
 
 
 def cut_points(
-    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1, split_points: bool = True
+    points: Points,
+    ks: Sequence[int],
+    cut: Cut,
+    goal: Goal,
+    *,
+    threads: int = 1,
+    split_points: bool = True,
+    table_rows: int = 0,
 ) -> Iterator[Partition]:
     """One partition for each k; with `split_points` the rows of one point may go to several classes of a searched cut.
-
+    Where the points are a part of a table of `table_rows`, they are searched as a part of it.
     The regime cut with an eps gives the components at that eps, for each k on the grid that they reach.
     """
     if goal.protect_history:
@@ -37,11 +44,11 @@ def cut_points(
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local if points.person is None else cut_crowded
-    if goal.is_for_values:
+    if goal.has_sensitive_goals:
         make = partial(cut_for_goals, make, goal)
     if cut.suppress:
         make = partial(cut_rest, make, goal)
-    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points))
+    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points, table_rows))
     return (
         assign_grains(protect_for_goals(partition, k, goal, split_points=split_points))
         for k, partition in zip(ks, partitions, strict=True)

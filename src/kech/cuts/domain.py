@@ -17,7 +17,7 @@ def cut_domain(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threa
     Rows in classes of fewer than k are left out, within the share that the cut allows.
     """
     lattice = build_lattice(points, threads=threads)
-    if not goal.is_for_values:
+    if not goal.has_sensitive_goals:
         report("choosing levels")
         for node in lattice.curve(cut.suppress, ks):
             yield lattice.partition(node.levels, node.k, cut.suppress)

@@ -15,13 +15,13 @@ from kech._kernels import Aims, repair_classes
 from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
-from kech.points.models import all_classes_meet, spell_figures, worst_figures
+from kech.points.models import all_classes_meet, format_figures, worst_figures
 from kech.points.partition import (
     Partition,
     assign_grains,
     build_partition,
     mean_loss,
-    one_class,
+    merge_all_classes,
     tally_people,
     tally_sensitive,
 )
@@ -76,7 +76,7 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool =
     mended = repair(dealt, k, goal, split_points=split_points, apart=False)
     if mended.classes > HARD * dealt.classes:
         return mended
-    return min(mended, repair(one_class(dealt), k, goal, split_points=split_points, apart=True), key=mean_loss)
+    return min(mended, repair(merge_all_classes(dealt), k, goal, split_points=split_points, apart=True), key=mean_loss)
 
 
 def repair(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
@@ -88,7 +88,7 @@ def repair(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: b
         if mended.points.person is None or keeps_goals(mended, goal):
             return mended
         mended = repair_once(mended, k, goal, split_points=split_points, apart=False)
-    return one_class(dealt)
+    return merge_all_classes(dealt)
 
 
 def repair_once(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
@@ -105,10 +105,14 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
     """A partition that keeps the goals as it is published: protected labels can make two classes one."""
     protected = protect_labels(partition)
     for _ in range(MOST_REPAIRS):
-        if protected.points.person is None or not goal.is_for_values or keeps_goals(assign_grains(protected), goal):
+        if (
+            protected.points.person is None
+            or not goal.has_sensitive_goals
+            or keeps_goals(assign_grains(protected), goal)
+        ):
             return protected
         protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, apart=False))
-    protected = protect_labels(one_class(assign_grains(partition)))
+    protected = protect_labels(merge_all_classes(assign_grains(partition)))
     check_goals(assign_grains(protected), goal, UNMET)
     return protected
 
@@ -142,9 +146,11 @@ def check_goals(partition: Partition, goal: Goal, what_reaches: str) -> None:
     """Refuse a partition that breaks a goal; the message has figures only and names no value."""
     tallies = [*tally_sensitive(partition), *tally_people(partition)]
     if not all_classes_meet(goal, tallies):
-        goals = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
+        goals = format_figures(
+            {name: value for name, value in goal.sensitive_goals().items() if not isinstance(value, str)}
+        )
         names = ", ".join(repr(name) for name in broken_columns(partition, goal))
-        figures = spell_figures(worst_figures(goal, tallies))
+        figures = format_figures(worst_figures(goal, tallies))
         raise GoalNotMet(f"You asked for {goals}. {what_reaches} {figures} ({names}). Ask for less.")
 
 

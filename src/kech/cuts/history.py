@@ -89,7 +89,7 @@ class HistoryPrice:
 
 def cut_histories(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, run: Run) -> Iterator[Partition]:
     """A partition for each k, protected and with its grains assigned; the points have a number for every person."""
-    if goal.is_for_values:
+    if goal.has_sensitive_goals:
         check_reachable(points, goal)
     return (cut_for_people(points, k, cut, goal, run) for k in ks)
 
@@ -98,14 +98,14 @@ def cut_for_people(points: Points, k: int, cut: Cut, goal: Goal, run: Run) -> Pa
     """Classes of k histories; of 2, 4, 8, ... times as many where smaller ones break a goal for sensitive values."""
     partition = cut_size(points, k, cut, run)
     size = 2 * k
-    while goal.is_for_values and not keeps_goals(partition, goal) and size <= points.people:
+    while goal.has_sensitive_goals and not keeps_goals(partition, goal) and size <= points.people:
         report("meeting goals")
         try:
             partition = cut_size(points, size, cut, run)
         except GoalNotMet:  # histories of so many people cannot be made equally long
             break
         size *= 2
-    if goal.is_for_values:
+    if goal.has_sensitive_goals:
         check_goals(partition, goal, "Even the largest classes of histories that kech could make reach")
     return partition
 

@@ -59,7 +59,7 @@ class Sides(NamedTuple):
 @cache_on_points
 def find_padded_axes(points: Points) -> list[PaddedAxis]:
     """The axes of these points whose labels are padded, in parts."""
-    return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
+    return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.is_padded and axis.values > 1]
 
 
 def split_axis(place: int, axis: Axis) -> PaddedAxis:

@@ -48,7 +48,7 @@ def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: i
     while grid_k < partition.k:
         grid_k = partition.k
         partition = build_partition(points.at(grid_k), partition.point, partition.group, partition.rows)
-    if goal.is_for_values:
+    if goal.has_sensitive_goals:
         check_goals(assign_grains(protect_labels(partition)), goal, "The components at this eps reach")
     return partition
 
@@ -98,7 +98,7 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
     if not regimes:
         raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
     starts = [regime.start for regime in regimes]
-    if not goal.is_for_values:
+    if not goal.has_sensitive_goals:
         return cut_at(barcode.filtration, starts[0])
     whole = check_reachable(barcode.filtration.units, goal)
 

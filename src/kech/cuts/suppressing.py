@@ -78,7 +78,7 @@ def cut_others(
         return
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
     place = match_points(rest, points, kept) if points.person is None else None
-    if place is not None and not goal.is_for_values:
+    if place is not None and not goal.has_sensitive_goals:
         yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from make(rest, [k], cut, run)
@@ -114,7 +114,7 @@ def leave_rows(start: Partition, k: int, limit: int, goal: Goal, cut: Cut, run: 
     Where a person has several rows, fewer people may have more than k rows.
     """
     narrow, least = cut.cut == "minimal", max(k, min(goal.least_rows, start.points.people))
-    is_free = narrow or goal.is_for_values or start.points.person is not None
+    is_free = narrow or goal.has_sensitive_goals or start.points.person is not None
     most = min(limit, start.points.rows - least if is_free else k - 1)
     report(f"leaving rows out at k={k}")
     go = partial(let_go, k=least, most=most, effort=cut.effort or 0.0, run=run)

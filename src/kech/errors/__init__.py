@@ -3,14 +3,14 @@
 Messages use the words of the command line, which shows them as `typed`; str() gives them in the words of Python.
 
 KechError
-├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
+├── UsageError (exit 2)        the request is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
 │                              BadOption (NotAPath), NoSuchNode, BadTarget, AlreadyReleased, BadPlan,
 │                              MissingExtra, RepeatedIdentifier
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey,
 │                              BadSeries, BadRowKey
-├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, TooFewPeople, ClaimBroken, ReleasedBefore
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
+├── GoalNotMet (exit 4)        the privacy goal is not met: TooFewRows, TooFewPeople, ClaimBroken, ReleasedBefore
+└── ResourceError (exit 5)     too little memory or disk, or access denied: OutOfMemory, TooLittleMemory, TooLarge,
                                TooManyNodes, TooManyPoints, NeedsMemory, ManyValues, CannotWrite
 DoubtfulColumn, RepeatedPeople warnings: nothing is refused
 """
@@ -23,58 +23,58 @@ from shlex import join, quote
 
 from kech.errors.wording import in_python
 
-CLOSE = 0.8  # likeness of names, from which on one is suggested for another
+CLOSE = 0.8  # similarity of two names from which kech suggests one for the other
 
 
-class TwoVoices:
-    """A message in the words of the command line, or in those of Python."""
+class MessageMixin:
+    """A message that names options of the command line in `typed`, and arguments of Python in `str()`."""
 
     @property
     def typed(self) -> str:
-        """The message in the words of the command line."""
+        """The message with the options of the command line."""
         return super().__str__()
 
     def __str__(self) -> str:
         return in_python(self.typed)
 
 
-class KechError(TwoVoices, Exception):
-    """Base of everything kech refuses."""
+class KechError(MessageMixin, Exception):
+    """Base class of all refusals."""
 
     exit_code = 1
 
 
-class DoubtfulColumn(TwoVoices, UserWarning):
-    """A warning: a quasi-identifier is read as text and looks like dates or numbers (31.12.2020, 1.234,5)."""
+class DoubtfulColumn(MessageMixin, UserWarning):
+    """Warning: a quasi-identifier is read as text and looks like dates or numbers (31.12.2020, 1.234,5)."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")
 
 
-class RepeatedPeople(TwoVoices, UserWarning):
-    """A warning: columns seem to name people who have several rows, and k counts rows."""
+class RepeatedPeople(MessageMixin, UserWarning):
+    """Warning: a column seems to name people who have several rows, while k counts rows."""
 
 
 class UsageError(KechError):
-    """The question itself is wrong; the data was not touched."""
+    """The request is wrong. No data was changed."""
 
     exit_code = 2
 
 
 class InputError(KechError):
-    """The table, hierarchy or certificate cannot be read as what it claims to be."""
+    """The table, hierarchy, certificate or other file has wrong content."""
 
     exit_code = 3
 
 
 class GoalNotMet(KechError):
-    """The data is fine, but it cannot meet the privacy goal."""
+    """The data is valid, but it cannot meet the privacy goal."""
 
     exit_code = 4
 
 
 class ResourceError(KechError):
-    """Memory, disk or permissions ran out."""
+    """The machine has too little memory or disk, or denies access."""
 
     exit_code = 5
 
@@ -85,11 +85,11 @@ class NoSuchColumn(UsageError):
     def __init__(self, column: str, columns: Iterable[str], *, released: bool = False) -> None:
         original_names = {name.casefold(): name for name in columns}
         close = [original_names[name] for name in get_close_matches(column.casefold(), original_names, n=1)]
-        look = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
+        advice = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
         if released:
-            look = "It was not published, or has another name: see the header line of the file."
+            advice = "It was not published, or has another name. Check the header line of the file."
         where = "The released file has" if released else "There is"
-        super().__init__(f"{where} no column {column!r}. {f'Did you mean {close[0]!r}?' if close else look}")
+        super().__init__(f"{where} no column {column!r}. {f'Did you mean {close[0]!r}?' if close else advice}")
 
 
 class ColumnInTwoRoles(UsageError):
@@ -100,7 +100,7 @@ class ColumnInTwoRoles(UsageError):
 
 
 class RepeatedIdentifier(UsageError):
-    """An identifier repeats, and nobody said whether its rows belong to one person."""
+    """An identifier repeats, and the request does not say whether its rows belong to one person."""
 
     def __init__(self, column: str, counts: str) -> None:
         super().__init__(
@@ -130,7 +130,7 @@ class BadOption(UsageError):
 
 
 class NotAPath(BadOption):
-    """Something else is given where the path of a file or folder is needed."""
+    """An argument that must be the path of a file or folder has another type."""
 
     def __init__(self, value: object, name: str = "path") -> None:
         reason = f"its type is {type(value).__name__}. Give the path of a file or folder, as a text or a Path."
@@ -145,7 +145,7 @@ class NoSuchNode(UsageError):
 
 
 class TooManyNodes(ResourceError):
-    """A lattice is too large to list its nodes; kech can still search its best node."""
+    """A lattice has too many nodes to list. kech can still search for its best node."""
 
     def __init__(self, nodes: int, most: int) -> None:
         super().__init__(
@@ -155,11 +155,11 @@ class TooManyNodes(ResourceError):
 
 
 class TooLittleMemory(ResourceError):
-    """The class sizes at all nodes of a lattice need more memory than allowed."""
+    """The class sizes of all nodes of a lattice need more memory than is allowed."""
 
     def __init__(self, nodes: int, k: int, need: int, allowed: int) -> None:
         super().__init__(
-            f"Counting the classes of {nodes:,} nodes for k={k} with suppression takes {need:,} bytes of memory, and "
+            f"Counting the classes of {nodes:,} nodes for k={k} with suppression needs {need:,} bytes of memory, and "
             f"{allowed:,} are allowed. Allow the lattice more memory, choose a smaller k, or suppress no rows."
         )
 
@@ -172,7 +172,7 @@ class BadTarget(UsageError):
 
 
 class AlreadyReleased(UsageError):
-    """The table is a file that kech has released: its certificate lies beside it and its hash fits."""
+    """The table is itself a release: a certificate beside the file has its hash."""
 
     def __init__(self, path: object) -> None:
         super().__init__(
@@ -183,7 +183,7 @@ class AlreadyReleased(UsageError):
 
 
 class BadPlan(UsageError):
-    """kech cannot read a plan."""
+    """A plan file has wrong content."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Plan {str(path)!r}: {reason}")
@@ -207,20 +207,20 @@ class NoSuchFile(InputError):
 
     @staticmethod
     def similar_file(path: str) -> str | None:
-        """The file beside a missing one whose name is most like it."""
+        """The path of the file in the same folder whose name is most similar; None where none is similar."""
         from pathlib import Path  # importing kech does not need it
 
         missing = Path(path)
         try:
-            beside = [x.name for x in missing.parent.iterdir() if x.name != missing.name]
-            close = get_close_matches(missing.name, beside, n=1, cutoff=CLOSE)
+            names = [x.name for x in missing.parent.iterdir() if x.name != missing.name]
+            close = get_close_matches(missing.name, names, n=1, cutoff=CLOSE)
         except (OSError, ValueError):
             return None
         return str(missing.parent / close[0]) if close else None
 
 
 class UnreadableFile(InputError):
-    """A file or database cannot be read: empty, damaged, of an unknown format, or out of reach."""
+    """A file or database cannot be read: it is empty, damaged, of an unknown format, or not accessible."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot read {str(path)!r}: {reason}")
@@ -245,7 +245,7 @@ class BadRow(InputError):
 
 
 class BadValue(InputError):
-    """A value does not fit its column: NaN, an infinity, text among numbers."""
+    """A cell does not fit its column: NaN, an infinity, or text among numbers."""
 
     def __init__(self, column: str, row: int, reason: str) -> None:
         super().__init__(f"Column {column!r}, row {row}: {reason}")
@@ -284,18 +284,21 @@ class BadKey(InputError):
 
 
 class BadSeries(InputError):
-    """The folder of a series is missing, damaged or another owner's, or its last file is not at hand."""
+    """The folder of a series is missing, damaged or of another owner, or its last released file is missing."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Series {str(path)!r}: {reason}")
 
 
 class BadRowKey(InputError):
-    """The key of a series is missing in some rows, or several rows share one."""
+    """The key of a series is missing in some rows, or several rows have the same key."""
 
     def __init__(self, columns: Iterable[str], rows: int, reason: str) -> None:
         key = ", ".join(map(repr, columns))
-        super().__init__(f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. A key names one row: mend it.")
+        super().__init__(
+            f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. Each key must name one row. "
+            "Correct these rows, or name another key: --key COLUMN."
+        )
 
 
 class TooFewRows(GoalNotMet):
@@ -307,7 +310,7 @@ class TooFewRows(GoalNotMet):
 
 
 class TooFewPeople(GoalNotMet):
-    """A table has fewer people than k."""
+    """The table has fewer than k people."""
 
     def __init__(self, people: int, k: int) -> None:
         count = "1 person" if people == 1 else f"{people:,} people"
@@ -319,15 +322,15 @@ FAULT_OF_KECH = "This is a fault of kech: nothing was published; please report i
 
 
 class ClaimBroken(GoalNotMet):
-    """A file does not keep the promise of its certificate, or the k asked for."""
+    """A file does not meet the claims of its certificate, or the goals of a check."""
 
     def __init__(self, path: object, broken: Iterable[str], advice: str = DO_NOT_PUBLISH) -> None:
         self.broken = tuple(broken)
-        super().__init__(f"{str(path)!r} does not keep what is promised or asked: {'; '.join(self.broken)}. {advice}")
+        super().__init__(f"{str(path)!r} does not meet its claims or goals: {'; '.join(self.broken)}. {advice}")
 
 
 class ReleasedBefore(GoalNotMet):
-    """There is an earlier release of the table, or of some of its rows; this one is not coarser, or that is missing."""
+    """The table or some of its rows were released before, and the new release is not coarser or the old one is gone."""
 
     def __init__(self, when: str, reason: str, *, some: bool = False) -> None:
         what = "Some rows of this table were" if some else "This table was"
@@ -337,24 +340,24 @@ class ReleasedBefore(GoalNotMet):
 
 
 class OutOfMemory(ResourceError):
-    """More memory is needed than is allowed, or than the machine has."""
+    """The work needs more memory than --memory allows or the machine has."""
 
     def __init__(self, doing: str, limit: int | None = None, need: int | None = None) -> None:
         if limit is None or need is None:
             super().__init__(f"Out of memory while {doing}. Use fewer rows or columns, or a larger machine.")
         else:
             super().__init__(
-                f"Out of memory while {doing}: it takes about {megabytes(need)} of memory, and {megabytes(limit)} are "
+                f"Out of memory while {doing}: it needs about {megabytes(need)} of memory, and {megabytes(limit)} are "
                 "allowed. Raise --memory to that, or use fewer columns."
             )
 
 
 class TooLarge(ResourceError):
-    """A Parquet file says it holds more rows than memory and disk can; nothing of it was read."""
+    """The metadata of a Parquet file states more rows than memory and disk can hold. No row was read."""
 
     def __init__(self, path: object, rows: int, need: int, allowed: int) -> None:
         super().__init__(
-            f"{str(path)!r} says that it holds {rows:,} rows. They take {megabytes(need)} at least, "
+            f"The metadata of {str(path)!r} states {rows:,} rows. They need at least {megabytes(need)}, "
             f"and {megabytes(allowed)} are allowed. Raise --memory, name fewer columns, or use a larger machine."
         )
 
@@ -362,34 +365,34 @@ class TooLarge(ResourceError):
 class TooManyPoints(ResourceError):
     """More distinct points than memory or --max-points allows, and coarser axes do not help or are not allowed."""
 
-    each = 5000  # bytes of memory that a point takes, with those of the engine
+    bytes_per_point = 5000  # with the memory of the engine
 
     def __init__(self, points: int, most: int) -> None:
         super().__init__(
-            f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
-            f"{megabytes(points * self.each)}. Raise --memory or --max-points, name fewer columns, widen --grid, or "
-            "give columns of text a hierarchy."
+            f"The table has {points:,} distinct points, and {most:,} are allowed. They need about "
+            f"{megabytes(points * self.bytes_per_point)}. Raise --memory or --max-points, name fewer columns, "
+            "widen --grid, or give columns of text a hierarchy."
         )
 
 
 class NeedsMemory(ResourceError):
-    """Working on the points, or cutting them into classes, takes more than --memory allows."""
+    """The points, or their division into classes, need more memory than --memory allows."""
 
     def __init__(self, points: int, k: int | None, need: int, allowed: int) -> None:
         what = f"Dividing {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
         instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
         super().__init__(
-            f"{what} takes about {megabytes(need)} of memory, and {megabytes(allowed)} are allowed. "
+            f"{what} needs about {megabytes(need)} of memory, and {megabytes(allowed)} are allowed. "
             f"Raise --memory to that, {instead}."
         )
 
 
 class ManyValues(ResourceError):
-    """Values of a sensitive column, or texts of a quasi-identifier, take more than --memory allows."""
+    """The distinct values of one column need more memory than --memory allows."""
 
     def __init__(self, column: str, values: int, need: int, allowed: int) -> None:
         super().__init__(
-            f"Column {column!r} has {values:,} different values. They take about {megabytes(need)} of memory, "
+            f"Column {column!r} has {values:,} different values. They need about {megabytes(need)} of memory, "
             f"and {megabytes(allowed)} are allowed. Raise --memory to that, or omit the column."
         )
 
@@ -402,11 +405,11 @@ class CannotWrite(ResourceError):
 
 
 def check_path(path: object, name: str = "path") -> None:
-    """Refuse a table, a release or a number where the path of a file or folder is needed."""
+    """Refuse an argument that is not the path of a file or folder."""
     if not isinstance(path, str | PathLike):
         raise NotAPath(path, name)
 
 
 def megabytes(size: int) -> str:
-    """A size, rounded up, so that the stated memory is enough."""
+    """A number of bytes as text in MB, rounded up, so that the stated memory is enough."""
     return f"{-(-size // 10**6):,} MB"

@@ -1,4 +1,4 @@
-"""Wording: a message in the words of the command line, said in those of Python.
+"""Wording: turns a message that names options and commands into one that names arguments and functions of Python.
 
 In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: quasi_identifiers=[COLUMN, ...]`.
 """
@@ -33,14 +33,14 @@ NUMBER = r"\d+(\.\d+)?"
 
 
 def in_python(text: str) -> str:
-    """Options as arguments, commands as calls; names in quotes stay as they are."""
+    """A message with Python arguments for options and Python calls for commands; quoted names stay unchanged."""
     for command, call in COMMANDS.items():
         text = re.sub(command, call, text)
     return re.sub(f"{NAME}|{OPTION}", as_argument, text)
 
 
 def as_argument(match: re.Match[str]) -> str:
-    """An option, with the example behind it where there is one."""
+    """The Python argument for a matched option, with its example value where there is one."""
     option, example = match["option"], match["example"] or ""
     if option is None:
         return match[0]
@@ -52,7 +52,7 @@ def as_argument(match: re.Match[str]) -> str:
 
 
 def as_value(option: str, example: str) -> str:
-    """An example as Python writes it; nothing where what stands behind the option is none."""
+    """An example value in the syntax of Python; empty where the text behind the option is no example."""
     parts = [part for part in re.split(r"[ ,]", example) if part]
     if option in LISTS and (example.isupper() or len(parts) > 1):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
@@ -64,5 +64,5 @@ def as_value(option: str, example: str) -> str:
 
 
 def is_plain(part: str) -> bool:
-    """A number, or dots for more of the kind."""
+    """Whether a text is a number, or `...`."""
     return part == "..." or bool(re.fullmatch(NUMBER, part))

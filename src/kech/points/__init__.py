@@ -1,1 +1,1 @@
-"""Points: distinct code tuples with weights; partitions of them into classes."""
+"""Points: distinct code tuples with their rows; partitions of the points into classes."""

@@ -1,8 +1,8 @@
-"""Models: what a class tells about a sensitive value, beyond k; and the goals somebody sets.
+"""Models: the privacy figures of classes for sensitive columns (l, t, alpha), and whether they meet the goals.
 
-In: class, value and rows of each share of one sensitive column.  Out: a figure for each class, or whether a goal holds.
+In: class, value and rows of each share of one sensitive column.  Out: a figure for each class; whether it meets a goal.
 
-When two classes merge, the merged one is no worse than the worse of the two, in every figure that can be a goal.
+When two classes merge, the merged one is no worse than the worse of the two, in every figure with a goal.
 With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B, and
 
 - distinct values only become more;
@@ -11,10 +11,10 @@ With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B
 - the sum of the h largest counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what C has from the l-th count on is
   at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
 
-Hence goals that hold go on holding while classes merge, and one class of all rows reaches the best of every figure.
+Hence goals that are met stay met while classes merge, and one class of all rows has the best value of every figure.
 
-Counted by people this is true of distinct values alone: a person of both classes counts once in the merged one, so
-p_C need not lie between p_A and p_B.  Whoever merges classes of people judges the goals again.
+Counted by people this is true of distinct values only: a person of both classes counts once in the merged one, so
+p_C need not lie between p_A and p_B.  Code that merges classes of people must check the goals again.
 """
 
 from collections.abc import Sequence
@@ -30,24 +30,24 @@ from kech.axes.grid import Floats, Ints
 from kech.request import Goal
 from kech.request.parts import ROUNDING
 
-LOWER_LIMITS = ("l",)  # goals that ask for so much or more; all others ask for so much or less
+LOWER_LIMITS = ("l",)  # goals that are lower limits; all others are upper limits
 
 # -- figures of each class ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """How often each value of one sensitive column occurs in each class; entries ascend by class, then value.
+    """The rows of each class and value of one sensitive column; entries ascend by class, then value.
 
-    Values are numbered from 0 in their order and all of them occur.
+    Values are numbered from 0 in their order, and all of them occur.
     """
 
     group: Ints
     value: Ints
-    rows: Ints  # or different people who hold the value
+    rows: Ints  # or different people with the value
     ordered: bool
-    people: Ints | None = None  # of each class, where people are counted: one may hold several values
-    holders: Ints | None = None  # of each value in the table, where people are counted: one may be in several classes
+    people: Ints | None = None  # of each class, where people are counted: a person may have several values
+    holders: Ints | None = None  # people with each value in the table, where people are counted
 
     @cached_property
     def first(self) -> Ints:
@@ -71,12 +71,12 @@ class Tally:
         return np.asarray(total / total.sum())
 
     def figure_per_class(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """A figure of each class, from the values of its entries."""
+        """A reduction (sum, maximum) over the entries of each class."""
         return np.asarray(figure.reduceat(values, self.first))
 
 
 def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool) -> Tally:
-    """Add up the rows of each class and value; classes ascend from 0, values that do not occur are left out."""
+    """The tally of these shares; classes ascend from 0, and values that do not occur are omitted."""
     values, value = np.unique(value, return_inverse=True)
     key, inverse = np.unique(group * len(values) + value.ravel(), return_inverse=True)
     total = np.bincount(inverse.ravel(), weights=rows).astype(np.int64)
@@ -84,17 +84,17 @@ def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool)
 
 
 def distinct_values(tally: Tally) -> Ints:
-    """Distinct l-diversity: values that occur."""
+    """Distinct l-diversity: the number of values of each class."""
     return tally.figure_per_class(np.add, np.ones(len(tally.rows), np.int64))
 
 
 def entropy_values(tally: Tally) -> Floats:
-    """Entropy l-diversity: exp(- sum_v p(v) log p(v)), as many equally frequent values as tell as little."""
+    """Entropy l-diversity of each class: exp(- sum_v p(v) log p(v))."""
     return np.asarray(np.exp(-tally.figure_per_class(np.add, tally.shares * np.log(tally.shares))))
 
 
 def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
-    """Recursive (c, l)-diversity: r_1 / (r_l + r_(l+1) + ...), which c must exceed; inf where fewer than l values are.
+    """Recursive (c, l)-diversity: r_1 / (r_l + r_(l+1) + ...), which must be below c; inf with fewer than l values.
 
     r_1 >= r_2 >= ... are the rows of the values of a class.
     """
@@ -121,7 +121,7 @@ def equal_distances(tally: Tally) -> Floats:
 def ordered_distances(tally: Tally) -> Floats:
     """t-closeness with m values on a line: 1 / (m - 1) sum_i |P(i) - Q(i)|, P and Q the shares up to value i.
 
-    P is constant from one value of a class to its next, and Q ascends: so each stretch is two differences of sums of Q.
+    Between two values of a class P is constant, and Q ascends.  So the sum there follows from cumulative sums of Q.
     """
     steps = len(tally.overall) - 1
     if steps < 1:
@@ -139,7 +139,7 @@ def ordered_distances(tally: Tally) -> Floats:
 
 
 def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop: Ints) -> Floats:
-    """sum of |level - Q(i)| for i in [start, stop)."""
+    """The sum of |level - Q(i)| for i in [start, stop), from Q = `overall` and its cumulative sums."""
     cross = np.clip(np.searchsorted(overall, level, side="right"), start, stop)
     below = level * (cross - start) - (sums[cross] - sums[start])
     return below + (sums[stop] - sums[cross]) - level * (stop - cross)
@@ -149,7 +149,7 @@ def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop
 
 
 def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
-    """The figure of every goal that was set, for each class; t is ordered only where the column has an order."""
+    """For every goal that is set the figure of each class; ordered t only where the column has an order."""
     figures: dict[str, NDArray[Any]] = {}
     if goals.l is not None and goals.l_kind == "distinct":
         figures["l"] = distinct_values(tally)
@@ -186,12 +186,12 @@ def all_classes_meet(goals: Goal, tallies: Sequence[Tally]) -> bool:
 
 
 def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
-    """The figures of the goals that were set, the worst of all classes and columns."""
+    """For every goal that is set the worst figure of any class and column."""
     figures_of_columns = [class_figures(goals, tally) for tally in tallies]
     worst = {name: np.min if name in LOWER_LIMITS else np.max for name in figures_of_columns[0]}
     return {name: worst[name]([worst[name](figures[name]) for figures in figures_of_columns]).item() for name in worst}
 
 
-def spell_figures(figures: dict[str, float]) -> str:
+def format_figures(figures: dict[str, float]) -> str:
     """Figures as `l = 2, t = 0.25`."""
     return ", ".join(f"{name} = {value:.4g}" for name, value in figures.items())

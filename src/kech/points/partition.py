@@ -1,6 +1,6 @@
-"""Partition: the points in classes; a class is a box of codes and is printed as one label an axis.
+"""Partition: the points divided into classes; a class is a box of codes with one label on each axis.
 
-In: which rows of which point go to which class.  Out: closed boxes, class sizes, k, loss.
+In: how many rows of each point belong to each class.  Out: closed boxes, class sizes, k, loss.
 """
 
 from collections.abc import Callable
@@ -20,24 +20,24 @@ from kech.tables.batches import interleave_takers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition:
-    """Shares (point, class, rows) and the box of each class; classes with equal labels are one.
+    """Shares, each of a point, a class and a number of rows; and the box of each class.  Labels of classes differ.
 
     Rows that are in no share, or in no point, are suppressed.
     """
 
     points: Points
-    point: Ints
-    group: Ints
-    rows: Ints
-    lo: Ints  # classes x axes
+    point: Ints  # of each share
+    group: Ints  # the class of each share
+    rows: Ints  # of each share
+    lo: Ints  # classes x axes: the closed box of each class
     hi: Ints
-    eps: float | None = None  # the one radius of all classes, where a cut has one
-    eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
-    radius: float | None = None  # half the widest side of rows put together; what is printed of rare values is wider
-    results: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `compute_once`
+    eps: float | None = None  # the common radius of all classes, where a cut has one
+    eps_bound: float | None = None  # a lower bound of the radius of any partition, where a cut has one
+    radius: float | None = None  # half the widest side of any class, without the rare values of its label
+    results: dict[str, "Partition"] = field(default_factory=dict, init=False)  # cached: `compute_once`
 
     def compute_once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
-        """What is made of this partition, made once."""
+        """The cached result of a function of this partition."""
         if name not in self.results:
             self.results[name] = make(self)
         return self.results[name]
@@ -64,7 +64,7 @@ class Partition:
 
     @cached_property
     def people(self) -> Ints:
-        """Different people of each class; its rows where every row is another person."""
+        """Number of different people of each class; of rows where every row is another person."""
         person = self.points.person
         if person is None:
             return self.sizes
@@ -76,11 +76,11 @@ class Partition:
         return int(self.people.min())
 
     def labels(self, axis: int) -> list[str | None]:
-        """What is printed for each class on one axis."""
+        """The label of each class on one axis."""
         return self.points.axes[axis].labels(self.lo[:, axis], self.hi[:, axis])
 
     def shares(self) -> dict[str, NDArray[np.int64]]:
-        """For each point and class, which of the point's rows (counted from 1) the class takes."""
+        """For each share its point, its class, and the first and last of the point's rows (from 1) in the class."""
         order = np.lexsort((self.group, self.point))
         point, rows = self.point[order], self.rows[order]
         last = np.cumsum(rows)
@@ -90,7 +90,7 @@ class Partition:
 
 
 def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:
-    """Close the box of each group and join groups that are printed alike; groups ascend from 0."""
+    """The partition of these shares: the box of each group is closed, and groups with equal labels are joined."""
     starts = np.searchsorted(group, np.arange(int(group[-1]) + 1))
     codes = points.codes[point].astype(np.int64)
     lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
@@ -101,23 +101,23 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
 
 
 def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
-    """Half the widest side of any box, as eps measures it."""
+    """Half the widest side of any box, in the metric of eps."""
     return max(float(axis.metric(lo[:, j], hi[:, j]).max()) for j, axis in enumerate(points.axes)) / 2
 
 
 def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:
-    """Groups with closed boxes of their own; those that are printed alike are joined."""
+    """The partition of groups with these closed boxes; groups with equal boxes are joined."""
     first, name = distinct_rows(np.hstack([lo, hi]))
     return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
 
 
-def one_class(partition: Partition) -> Partition:
-    """All published rows together."""
+def merge_all_classes(partition: Partition) -> Partition:
+    """The partition with all published rows in one class."""
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 
 
 def assign_grains(partition: Partition) -> Partition:
-    """The same classes, with the rows of a point that several share assigned to its grains."""
+    """The same classes with shares of grains in place of points; the rows of divided points are assigned to grains."""
     grains = partition.points.grains
     if grains is None or grains.part_of is None:
         return partition
@@ -130,7 +130,7 @@ def assign_grains(partition: Partition) -> Partition:
     undivided = np.flatnonzero(owner[of] >= 0)
     divided = np.zeros(len(owner), bool)
     divided[point[~whole]] = True
-    line = np.flatnonzero(divided[of])  # by point and value, as an engine hands them over
+    line = np.flatnonzero(divided[of])  # ordered by point and value, as the engine orders grains
     line = line if grains.person is None else order_grains(grains, line)
     place, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
     grain = line[place]
@@ -145,11 +145,10 @@ def assign_grains(partition: Partition) -> Partition:
 
 
 def assign_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """For every row of divided points its grain and its taker; grains and takers ascend by point.
+    """For every row of divided points its grain and the index of its share; grains and shares ascend by point.
 
-    `of` is the point of each grain, `weights` its rows.  Each taker gets every value in proportion to what it takes of
-    the point, as nearly as whole rows allow: takers take turns, the rows of the point are lined up by value, and both
-    lines are matched.
+    `of` is the point of each grain, `weights` its rows.  Each share gets every value in proportion to its rows, as
+    nearly as whole rows allow: shares take turns, the rows of the point are ordered by value, and both are matched.
     """
     taker = interleave_takers(point, rows)
     line = np.repeat(np.arange(len(of)), weights)
@@ -159,7 +158,7 @@ def assign_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints,
 
 
 def tally_sensitive(partition: Partition) -> list[Tally]:
-    """The sensitive values of each class, a tally for each column; none where they are not known."""
+    """For each sensitive column the rows of each class and value; empty for points without sensitive values."""
     sensitive = partition.points.sensitive
     if sensitive is None:
         return []
@@ -170,7 +169,7 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
 
 
 def tally_people(partition: Partition) -> list[Tally]:
-    """For each sensitive column how many different people of each class hold each value; none where rows are people."""
+    """For each sensitive column the different people of each class and value; empty where every row is a person."""
     points, sensitive = partition.points, partition.points.sensitive
     if sensitive is None or points.person is None:
         return []
@@ -186,7 +185,7 @@ def tally_people(partition: Partition) -> list[Tally]:
     return tallies
 
 
-# -- loss: how much of the table a partition blurs, as it is printed -----------------------------------------
+# -- loss ----------------------------------------------------------------------------------------------------
 
 
 def class_widths(partition: Partition) -> Floats:
@@ -196,40 +195,35 @@ def class_widths(partition: Partition) -> Floats:
 
 
 def column_losses(partition: Partition) -> Floats:
-    """Average width of the printed cells of each column; a suppressed row counts as all lost.
+    """The average width of the labels of each column; a suppressed row counts with width 1.
 
-    A matrix product would round otherwise on another processor, and losses choose between partitions.
+    A matrix product would round differently on other processors, and losses decide between partitions.
     """
     widths = (partition.sizes[:, None] * class_widths(partition)).sum(axis=0)
     return np.asarray((widths + partition.suppressed) / partition.rows_in)
 
 
 def mean_loss(partition: Partition) -> float:
-    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost.
-
-    Columns count as much as their weights say.
-    """
+    """GCP: the average width of all labels, from 0 for the table itself to 1; columns count by their weights."""
     return float((partition.points.column_weights * column_losses(partition)).mean())
 
 
 def published_loss(partition: Partition) -> float:
-    """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
-    their number is hidden.
-    """
+    """The loss of the published rows only, for releases that hide the number of suppressed rows."""
     published = partition.rows_in - partition.suppressed
     return (mean_loss(partition) * partition.rows_in - partition.suppressed) / published
 
 
 def discernibility(partition: Partition) -> int:
-    """Sum over rows of the rows each is confused with: of its class, or all where it is suppressed."""
+    """The discernibility metric: sum over rows of the size of their class; of the table for a suppressed row."""
     return int((partition.sizes**2).sum()) + partition.suppressed * partition.rows_in
 
 
 def largest_radius(partition: Partition) -> float:
     """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step.
 
-    Two values of a set are at distance 1, however it is printed.  Rows are measured, and not the rare values that a
-    label takes in with them; classes that only these make alike count as they were put together.
+    Two values of a set are at distance 1, whatever their labels.  The rows of a class are measured, without the rare
+    values that its label adds, and before classes with equal labels were joined.
     """
     if partition.eps is not None:
         return partition.eps

@@ -1,13 +1,13 @@
-"""People: whose rows a table holds, where one person may have several.
+"""People: counts people in a table where a person may have several rows.
 
-In: the person columns of a table.  Out: the person of every unit of the points, and how many people a class has.
+In: the person columns of a table.  Out: the person of every unit of the points, and the number of people of a class.
 
-A unit is the rows of one person at one tuple of codes.  People with a single row in the whole table are never counted
-twice, so all of them at one tuple are one unit, whose person is ALONE: there rows are people.
+A unit is the rows of one person with one tuple of codes.  People with a single row in the whole table cannot be counted
+twice, so all of them with one tuple are one unit, whose person is ALONE: there rows are people.
 
     people(class) = rows of its units that are ALONE + different persons among its other units
 
-Texts are compared folded, and rows without a person count as one person: kech counts too few rather than too many.
+Texts are compared in their folded form, and rows without a person count as one person: kech never counts too many.
 """
 
 from collections.abc import Sequence
@@ -26,19 +26,19 @@ Persons = NDArray[np.int32]
 
 
 def encode_people(table: Table, *, histories: bool = False) -> tuple[Mapping1D, ...]:
-    """The person columns as codes; none where every row is another person, unless everybody has a history."""
+    """The codes of the person columns; empty where every row is another person, except with `histories`."""
     mappings = tuple(encode_person(table, column) for column in table.person)
     return mappings if mappings and (histories or count_people_of(table, mappings) < table.rows) else ()
 
 
 def encode_person(table: Table, column: str) -> Mapping1D:
-    """One person column as codes; what is missing is 0."""
+    """The codes of one person column; a missing value has code 0."""
     values, _ = table.values(column, "text")
     return Mapping1D(table.index(column), "text", values, encode_spellings(values, fold_people), 0)
 
 
 def count_people_of(table: Table, mappings: Sequence[Mapping1D]) -> int:
-    """Different people of a table."""
+    """Number of different people of a table, by the codes of its person columns."""
     if len(mappings) == 1:
         nameless = table.facts(table.columns[mappings[0].column]).nulls > 0
         codes = mappings[0].codes
@@ -47,13 +47,13 @@ def count_people_of(table: Table, mappings: Sequence[Mapping1D]) -> int:
 
 
 def count_table_people(table: Table) -> int | None:
-    """Different people of a table; None where every row is another person."""
+    """Number of different people of a table; None where every row is another person."""
     mappings = encode_people(table)
     return count_people_of(table, mappings) if mappings else None
 
 
 def number_people(codes: NDArray[np.int32]) -> Ints:
-    """A number for each different row of codes."""
+    """The number of the person of each row of codes: equal for equal rows, from 0."""
     if codes.shape[1] == 1:
         return np.asarray((np.cumsum(np.bincount(codes[:, 0]) > 0) - 1)[codes[:, 0]])
     order = np.lexsort(codes.T)
@@ -64,11 +64,12 @@ def number_people(codes: NDArray[np.int32]) -> Ints:
 
 
 def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, histories: bool = False) -> Persons:
-    """The number of the person behind each group of rows, or ALONE.
+    """The number of the person of each group of rows, or ALONE.
 
-    In: for each group the codes of its person columns, equal where the person is, and how many rows it has.
-    A person with one row in all groups together is ALONE, unless everybody has a history.
-    Numbers decide who comes to which class.  So that no order of the table shows in a release, the key draws them.
+    In: the codes of the person columns and the number of rows of each group.
+    A person with one row in all groups together is ALONE, except with `histories`.
+    Numbers affect which person comes to which class.  They are drawn with the key, so that a release does not reveal
+    the order of the table.
     """
     in_table = number_people(codes)
     rows_of_person = np.bincount(in_table, rows).astype(np.int64)
@@ -79,37 +80,45 @@ def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, his
 
 
 def draw_order(count: int, key: bytes) -> NDArray[np.int32]:
-    """The numbers from 0 on in an order that only the key knows."""
+    """The numbers from 0 to count - 1 in a random order that depends on the key."""
     place = np.empty(count, np.int32)
     place[np.argsort(draw_numbers(np.arange(count), key))] = np.arange(count, dtype=np.int32)
     return place
 
 
 def draw_numbers(places: Ints, key: bytes) -> NDArray[np.uint64]:
-    """A number for each place that only the key knows, another one for each."""
+    """A random number for each place, all different, from the key."""
     return scramble(places.astype(np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
 
 
+def mix(columns: Sequence[Ints]) -> Ints:
+    """One number for the cells of each row; 0 where all are missing."""
+    mixed = np.zeros(len(columns[0]), np.uint64)
+    for cells in columns:
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
+    return mixed.view(np.int64)
+
+
 def scramble(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers of 64 bits that look random (the finalizer of SplitMix64)."""
+    """Pseudo-random numbers of 64 bits from numbers (the finalizer of SplitMix64)."""
     mixed = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))
 
 
 def count_people(group: Ints, person: Persons, rows: Ints, classes: int) -> Ints:
-    """Different people of each class; shares are (class, person, rows)."""
+    """Number of different people of each class, from shares (class, person, rows)."""
     single = person == ALONE
     people = np.bincount(group[single], rows[single], classes).astype(np.int64)
     persons = int(person.max(initial=0)) + 1
-    pairs = np.sort(group[~single] * persons + person[~single])  # np.unique hashes, which is ten times as slow
+    pairs = np.sort(group[~single] * persons + person[~single])  # ten times as fast as np.unique
     return people + np.bincount(pairs[np.diff(pairs, prepend=-1) != 0] // persons, minlength=classes)
 
 
 def count_holders(
     group: Ints, value: NDArray[np.int32], person: Persons, rows: Ints
 ) -> tuple[Ints, NDArray[np.int32], Ints]:
-    """Shares (class, value, people): a person counts once for each value that they hold in a class."""
+    """Shares (class, value, number of people), from those of rows: a person counts once for each value in a class."""
     single = person == ALONE
     several = np.stack([group[~single], value[~single], person[~single]]).astype(np.int64)
     order = np.lexsort(several)
@@ -124,9 +133,9 @@ def count_holders(
 
 
 def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size: int) -> Ints:
-    """How many people there are at each code of an axis, each counted once, at the middle one of their own codes.
+    """The number of people at each code of an axis; a person counts once, at the median of their codes.
 
-    Without persons, how many rows.
+    Without persons, the number of rows.
     """
     if person is None:
         return np.bincount(codes, rows, size).astype(np.int64)
@@ -136,12 +145,12 @@ def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints,
 
 
 def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
-    """The order of pairs of numbers from -1 on that an int32 holds; sorted as one number, in a third of the time."""
+    """The sorted order of pairs of int32 numbers from -1 on; sorted as one number, three times as fast."""
     return np.argsort((first.astype(np.int64) << 32) + second)
 
 
 def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> NDArray[np.int32]:
-    """The middle value of each person, in any order; most people have a single one in most columns."""
+    """The median value of each person, in any order of people."""
     several = np.bincount(person)[person] > 1
     single, person, value, rows = value[~several], person[several], value[several], rows[several]
     order = order_pairs(person, value)
@@ -155,16 +164,16 @@ def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -
 def count_representatives(
     table: Table, people: Sequence[Mapping1D], column: str, kind: str, values: Any
 ) -> tuple[Ints, Ints, int]:
-    """How many different people hold each value of a column; how many stand there, and at no value.
+    """For each value of a column the people who have it, and those assigned to it; and those assigned to NULL.
 
-    A person stands at the middle one of their own values.  Everybody counts once, so the sum over any values is at most
-    the number of different people who hold them: what hides among k by these counts hides among k people.
+    A person is assigned to the median of their values.  So the assigned people of some values are at most the different
+    people who have one of them: an edge or label that hides among k assigned people hides among k people.
     """
-    nowhere = len(values)
-    places = Mapping1D(table.index(column), kind, values, np.arange(nowhere, dtype=np.int32), nowhere)
+    null = len(values)
+    places = Mapping1D(table.index(column), kind, values, np.arange(null, dtype=np.int32), null)
     codes, rows = table.engine.count_codes((places, *people))
     number = codes[:, 1] if len(people) == 1 else number_people(codes[:, 1:])
     middles = find_middles(number, codes[:, 0], rows)
-    counts = np.bincount(middles, minlength=nowhere + 1)
-    holders = np.bincount(codes[:, 0], minlength=nowhere + 1)
-    return holders[:nowhere], counts[:nowhere], int(counts[nowhere])
+    counts = np.bincount(middles, minlength=null + 1)
+    holders = np.bincount(codes[:, 0], minlength=null + 1)
+    return holders[:null], counts[:null], int(counts[null])

@@ -1,8 +1,8 @@
-"""Points: the weighted distinct rows of a table, as integer codes.
+"""Points: the distinct rows of a table as tuples of integer codes, with weights.
 
-In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.  Where a person may have
-several rows, a point is told apart by its person too (people.py).  Where sensitive columns matter as well, a point
-consists of grains: its rows told apart by their sensitive values.
+In: a table.  Out: m code tuples with the number of rows of each, which is all that kernels get.  Where a person may
+have several rows, a point belongs to one person, or to people with one row each (people.py).  Where sensitive columns
+matter, a point consists of grains: its rows with equal sensitive values.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,25 +66,25 @@ from kech.tables.table import Table
 
 T = TypeVar("T")
 
-WIDEST = 2.0  # of a step: all values that can be joined, or moved half as far, are one
-MOST_CACHED_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
-SAMPLE = 500_000  # rows that tell how coarse axes must be
-MOST_LOOKED_AT = 100_000  # distinct values of a column of text
+WIDEST = 2.0  # step with which all values are joined, or moved by up to 1
+MOST_CACHED_CODES = 10_000  # of all axes; larger results, at many k, would fill memory
+SAMPLE = 500_000  # rows from which the step of coarse axes is found
+MOST_CHECKED = 100_000  # distinct values of a column of text
 
 
 @dataclass(frozen=True, slots=True)
 class PointLimit:
-    """How many points there may be, and what becomes of axes that have more."""
+    """How many points are allowed, and how axes are coarsened where there are more."""
 
     max_points: int | None = None  # None: as many as memory allows
-    k: int = 1  # the smallest that will be asked for
-    rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
-    further_ks: tuple[int, ...] = ()  # their partitions are held together
-    for_release: bool = False  # points are cut for one k and published, and nothing else
-    step: float | None = None  # axes are as coarse as this (0: not at all), at any memory
+    k: int = 1  # the smallest of the request
+    rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed as a whole
+    further_ks: tuple[int, ...] = ()  # k whose partitions are in memory together with that of the smallest
+    for_release: bool = False  # points are only cut for one k and published
+    step: float | None = None  # coarsen to this step (0: not at all), regardless of memory
 
     def limit(self, table: Table) -> int:
-        """Points that are allowed; where a limit was set, at least as many as fit beside what a release takes."""
+        """The number of allowed points; with --memory, at least as many as fit beside the rest of a release."""
         FIELDS["max_points"].check(self.max_points)
         if self.step is not None:
             return table.rows
@@ -98,42 +98,42 @@ class PointLimit:
         return max(allowed // self.bytes_per_point(table), fitting, 1)
 
     def bytes_per_point(self, table: Table) -> int:
-        """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
+        """Bytes of memory for a point; with --memory also for its entries in the partitions of further k."""
         other_bytes = further_partitions_bytes(1, [1] * len(self.further_ks))
         return ENGINE_POINT_BYTES + (other_bytes if table.is_limited else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where points come from: with it they can be made again without some rows."""
+    """The arguments with which points were built, to build them again without some rows."""
 
     table: Table
     labels: Labels
     by_level: bool
     with_sensitive: bool
     point_limit: "PointLimit"
-    people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
-    histories: bool = False  # everybody has a number, also people with one row
-    weights: Mapping[str, float] = field(default_factory=dict)  # how much columns count in the loss
+    people: tuple[Mapping1D, ...] = ()  # codes of the person columns, where a person has several rows
+    histories: bool = False  # whether people with one row have a number too
+    weights: Mapping[str, float] = field(default_factory=dict)  # of columns in the loss
 
 
 @dataclass(frozen=True, slots=True)
 class SensitiveColumn:
-    """A sensitive column: its values are coded in their order, what is missing first."""
+    """A sensitive column; its values are coded in their order, a missing one first."""
 
     column: str
     kind: str  # number, date, ordered or text
-    order: tuple[str, ...] = ()  # of an ordered one
+    order: tuple[str, ...] = ()  # of a column of kind ordered
 
     @property
     def ordered(self) -> bool:
-        """Whether values have a distance along a line."""
+        """Whether its values have an order, and so a distance on a line."""
         return self.kind != "text"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SensitiveValues:
-    """What the rows of each grain hold in the sensitive columns."""
+    """The codes of the sensitive columns for each grain."""
 
     columns: tuple[SensitiveColumn, ...]
     codes: Codes  # grains x columns
@@ -141,10 +141,10 @@ class SensitiveValues:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
-    """m distinct points: codes (m x d) and weights in rows.
+    """m distinct points: codes (m x d) and weights, the number of rows of each.
 
-    Where somebody has several rows, codes repeat: a point is the rows of one person there, or of all who are ALONE.
-    Where sensitive columns or people matter, `grains` are the same rows told apart by these too.
+    Where a person has several rows, codes repeat: a point has the rows of one person, or of all people who are ALONE.
+    `grains` are the same rows, divided further by person and sensitive values.
     """
 
     axes: tuple[Axis, ...]
@@ -153,29 +153,29 @@ class Points:
     weights: NDArray[np.int64]
     grains: "Points | None" = None
     sensitive: SensitiveValues | None = None  # of grains
-    part_of: NDArray[np.int64] | None = None  # of grains: the point each is a part of
+    part_of: NDArray[np.int64] | None = None  # of grains: the point of each
     person: Persons | None = None  # of each point; None where every row is another person
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
-    step: float = 0.0  # axes were coarsened to cells no wider than this
-    moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
-    results: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, on any axes; see `compute_once`
-    axis_results: dict[Any, Any] = field(default_factory=dict, init=False)  # of these axes; see `cache_on_points`
+    step: float = 0.0  # the step to which axes were coarsened
+    moved: tuple[float, ...] = ()  # the error of each axis, where values were moved to the middle of their cells
+    results: dict[str, Any] = field(default_factory=dict)  # cached for these codes and weights: `compute_once`
+    axis_results: dict[Any, Any] = field(default_factory=dict, init=False)  # cached for these axes: `cache_on_points`
 
     def compute_once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
-        """What is made of codes and weights alone, made once for all axes these points are looked at on."""
-        remembered = self.results.get(name)
-        if remembered is None or remembered[0] is not self.codes or remembered[1] is not self.weights:
-            remembered = self.results[name] = self.codes, self.weights, make(self.codes, self.weights)
-        return cast(T, remembered[2])
+        """The cached result of a function of codes and weights; it does not depend on the axes."""
+        cached = self.results.get(name)
+        if cached is None or cached[0] is not self.codes or cached[1] is not self.weights:
+            cached = self.results[name] = self.codes, self.weights, make(self.codes, self.weights)
+        return cast(T, cached[2])
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: kernels are made again."""
+        """The fields to pickle, without cached results."""
         return {**self.__dict__, "results": {}, "axis_results": {}}
 
     @property
     def secret(self) -> OwnerSecret | None:
-        """What labels are drawn with; None where no table stands behind the points."""
+        """The secret from which labels are drawn; None for points without a table."""
         return self.origin.table.secret if self.origin else None
 
     @property
@@ -185,7 +185,7 @@ class Points:
 
     @property
     def people(self) -> int:
-        """Different people of all points; rows where every row is another person."""
+        """Number of different people; of rows where every row is another person."""
         if self.person is None:
             return self.rows
         several = self.person != ALONE
@@ -193,14 +193,14 @@ class Points:
 
     @property
     def most_rows(self) -> int:
-        """The most rows that one person has."""
+        """The largest number of rows of one person."""
         if self.person is None:
             return 1
         several = self.person != ALONE
         return int(np.bincount(self.person[several], self.weights[several]).max(initial=1))
 
     def count_people(self, group: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Different people of each class, where every point is in one; rows where every row is another person."""
+        """Number of different people of each class, from the class of each point; of rows where rows are people."""
         classes = int(group.max(initial=-1)) + 1
         if self.person is None:
             return np.bincount(group, self.weights, classes).astype(np.int64)
@@ -212,21 +212,21 @@ class Points:
         return "rows" if self.person is None else "people"
 
     def describe_rows(self) -> str:
-        """How many rows there are, and people where k counts them."""
+        """The number of rows as text, with that of people where k counts people."""
         whose = "1 person" if self.people == 1 else f"{self.people:,} people"
         return f"{self.rows:,} rows" + (f" of {whose}" if self.person is not None else "")
 
     def refuse_k(self, k: int) -> GoalNotMet:
-        """The refusal of a k for which there are too few rows or people."""
+        """The refusal of a k that is larger than the number of rows or people."""
         return TooFewRows(self.rows, k) if self.person is None else TooFewPeople(self.people, k)
 
     def suppression_limit(self, suppress: float) -> int:
-        """Rows that may be left out, from their share."""
+        """The number of rows that may be suppressed, from their share."""
         FIELDS["suppress"].check(suppress)
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
     def at(self, k: int) -> Self:
-        """The same points on the axes as they may be published for k; as long as they are in use, the same object."""
+        """The same points on the axes as they may be published at k; the same object while it is in use."""
         points_at = self.axis_results.setdefault("at", WeakValueDictionary())
         published = points_at.get(k)
         if published is None:
@@ -236,13 +236,13 @@ class Points:
 
     @property
     def further_ks(self) -> tuple[int, ...]:
-        """Further k that will be asked for together with the smallest."""
+        """The other k of the request, beside the smallest."""
         return self.origin.point_limit.further_ks if self.origin else ()
 
     def needed_memory(self, k: int | None = None) -> int:
-        """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish.
+        """Bytes of --memory needed to cut the points into classes of k rows and to publish; without k, for points only.
 
-        For further k, their partitions are held beside it.
+        The partitions of further k are included.
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
@@ -259,11 +259,11 @@ class Points:
         return [len(mapping.values) for mapping in mappings]
 
     def most_classes(self, k: int) -> int:
-        """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
+        """An upper bound of the number of classes of k rows; a point counts with at most 3 k rows."""
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def sufficient_memory(self, k: int | None = None) -> int:
-        """The --memory to advise: where axes are coarse for want of it, with more there are more points to hold."""
+        """The --memory to recommend: more than `needed_memory` where axes are coarse, as fine ones have more points."""
         if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
             return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0
@@ -274,8 +274,8 @@ class Points:
         allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
-    def check_room(self, k: int | None = None) -> int | None:
-        """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
+    def check_memory_limit(self, k: int | None = None) -> int | None:
+        """The bytes of --memory that remain, None without a limit; refused where points or classes of k exceed it."""
         table = self.origin.table if self.origin else None
         if table is None or not table.is_limited:
             return None
@@ -284,7 +284,7 @@ class Points:
         return table.allowed_bytes - need
 
     def merge_grains(self) -> "Points":
-        """Of grains, the points they are parts of; points stay as they are."""
+        """The points of these grains; points themselves stay unchanged."""
         if self.part_of is None:
             return self
         _, first = np.unique(self.part_of, return_index=True)
@@ -295,7 +295,7 @@ class Points:
         return replace(merged, left_out=self.left_out, step=self.step, moved=self.moved)
 
     def merge_people(self) -> tuple["Points", NDArray[np.int64]]:
-        """The distinct points of all people, and the one each of these points is a part of."""
+        """The points without people: distinct code tuples; and for each point of these the index of its tuple."""
         if self.person is None:
             return self, np.arange(len(self.weights))
         first, place = distinct_rows(self.codes.astype(np.int64))
@@ -304,11 +304,11 @@ class Points:
         return replace(self, codes=codes, weights=weights, grains=None, person=None, results={}), place
 
     def eps_error(self, metric: str = "box") -> float:
-        """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
+        """The most by which coarse axes change a radius: up or down where values were moved, otherwise only up."""
         return joint_error(self.moved or [covering_error(axis) for axis in self.axes], metric)
 
     def widths(self) -> Widths:
-        """The axes as the kernels know them, as wide as they are printed."""
+        """The widths of the labels on all axes, for the kernels, with the weights of columns."""
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
@@ -319,13 +319,13 @@ class Points:
 
     @property
     def column_weights(self) -> NDArray[np.float64]:
-        """How much each column counts in the loss: 1 on average, so that the loss of everything is 1."""
+        """The weight of each column in the loss; the mean is 1, so that the largest loss is 1."""
         chosen = self.origin.weights if self.origin else {}
         weights = np.array([chosen.get(axis.column, 1.0) for axis in self.axes])
         return np.asarray(weights * len(weights) / weights.sum())
 
     def metric(self) -> Widths:
-        """The axes as eps is measured on them: two values of a set are at distance 1."""
+        """The metric of all axes, for the kernels: the widths by which eps is measured."""
         widths = Widths()
         for axis in self.axes:
             axis.add_metric_to(widths)
@@ -333,7 +333,7 @@ class Points:
 
 
 def join_equal(points: Points, chosen: NDArray[np.int64], columns: Sequence[int], rows: NDArray[np.int64]) -> Points:
-    """Some points on some axes, with so many rows each; those that are equal, and of one person, are one."""
+    """The chosen points on some of the axes, with `rows` rows each; equal ones of one person are joined."""
     codes = points.codes[chosen][:, columns]
     who = np.zeros(len(chosen), np.int64) if points.person is None else points.person[chosen]
     first, place = distinct_rows(np.ascontiguousarray(np.column_stack([codes.astype(np.int64), who])))
@@ -350,17 +350,17 @@ def join_equal(points: Points, chosen: NDArray[np.int64], columns: Sequence[int]
 
 
 def cache_on_points(make: Callable[[Points], T]) -> Callable[[Points], T]:
-    """Keep what a function makes of points and their axes with the points, unless their axes are long."""
+    """Decorator: cache the result of a function of points on the points, unless their axes have many codes."""
 
     @wraps(make)
-    def keep(points: Points) -> T:
+    def look_up(points: Points) -> T:
         if sum(axis.size for axis in points.axes) > MOST_CACHED_CODES:
             return make(points)
         if make not in points.axis_results:
             points.axis_results[make] = make(points)
         return cast(T, points.axis_results[make])
 
-    return keep
+    return look_up
 
 
 def build_points(
@@ -373,10 +373,10 @@ def build_points(
     histories: bool = False,
     weights: Mapping[str, float] | None = None,
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `by_level`, round grids have equal steps.
+    """The points of a table: codes of every quasi-identifier, grouped in the engine.
 
-    Where there would be too many points, axes become coarser until there are not; equal steps are refused.
-    With `histories` every point is of one person, who has a number.
+    With too many points the axes are coarsened; with `by_level`, where round grids have equal steps, they are refused.
+    With `histories` every point belongs to one person with a number.
     """
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
@@ -386,7 +386,7 @@ def build_points(
     warn_of_text(table, mappings)
     origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
-        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so nothing of it is lost. Omit it.")
+        raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so it has no loss. Omit it.")
     sample = cache(partial(sample_rows, table, mappings))
     if not point_limit.step and (by_level or not exceeds_limit(table, axes, sample, most)):
         try:
@@ -406,7 +406,7 @@ def build_points_to_cut(
     point_limit: PointLimit,
     histories: bool = False,
 ) -> Points:
-    """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
+    """Points with grains for a cut; refused where k is too large, or where classes of k rows exceed --memory."""
     points = build_points(
         table,
         labels=labels,
@@ -418,19 +418,19 @@ def build_points_to_cut(
     )
     if points.people < point_limit.k:
         raise points.refuse_k(point_limit.k)
-    points.check_room(point_limit.k)
+    points.check_memory_limit(point_limit.k)
     return points
 
 
 def exceeds_limit(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
-    """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
+    """Whether a sample of the rows already has more points than are allowed."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
     return count_distinct(point_keys(sample())) > most
 
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
-    """Codes of rows at equal distances."""
+    """The codes of a sample: every n-th row."""
     rows = min(SAMPLE, max(table.allowed_bytes // SAMPLE_ROW_BYTES, 1))
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
@@ -438,7 +438,7 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
 def group_coarsened(
     origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], step: float, most: int
 ) -> Points:
-    """Points on axes with cells of a step; where the sample promised too much, still coarser ones."""
+    """Points on axes coarsened to a step, which is increased while there are too many points."""
     point_limit = origin.point_limit
     while True:
         report("making axes coarser")
@@ -458,14 +458,14 @@ def group_coarsened(
 
 
 def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
-    """One GROUP BY, refused where it finds more points than are allowed."""
+    """The points of these axes by one GROUP BY; refused where there are more than allowed."""
     if origin.people or (origin.with_sensitive and origin.table.sensitive):
         return build_grains(origin, axes, mappings, most)
     return Points(axes, mappings, *origin.table.engine.group(mappings, most), origin=origin)
 
 
 def rebuild_without(points: Points, left_out: NDArray[np.int64]) -> Points:
-    """The rows of all other points, coded anew: what is left out decides no edge, no domain and no count of values."""
+    """The points without some of them, on newly built axes: rows left out affect no edge, domain or count."""
     origin = points.origin
     assert origin is not None
     rest = origin.table.without(*find_rows(points, left_out))
@@ -473,7 +473,7 @@ def rebuild_without(points: Points, left_out: NDArray[np.int64]) -> Points:
 
 
 def rebuild_shortened(points: Points, kept: NDArray[np.int64], key: bytes) -> Points:
-    """So many rows of each point, coded anew.  Which rows of a point stay, the key decides by what they hold."""
+    """The points with `kept` rows each, chosen by a hash under the key, on newly built axes."""
     origin, grains = points.origin, points.grains
     assert origin is not None and grains is not None and grains.part_of is not None
     first = np.flatnonzero(np.r_[True, np.diff(grains.part_of) != 0])  # grain of each point, as the engine orders them
@@ -483,7 +483,7 @@ def rebuild_shortened(points: Points, kept: NDArray[np.int64], key: bytes) -> Po
 
 
 def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
-    """Points of what is left of a table, of which so many rows are left out."""
+    """The points of a table from which `left_out` rows were removed, built as the original ones."""
     points = build_points(
         rest,
         labels=origin.labels,
@@ -498,14 +498,14 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
 
 
 def find_rows(points: Points, chosen: NDArray[np.int64]) -> tuple[tuple[Mapping1D, ...], NDArray[np.int64]]:
-    """Mappings by which an engine finds the rows of some points, and their numbers there."""
+    """The mappings of the engine's points, and the numbers there of the chosen points."""
     if points.person is None or points.grains is None or points.grains.part_of is None:
         return points.mappings, chosen
     return points.grains.mappings, np.flatnonzero(np.isin(points.grains.part_of, chosen))
 
 
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
-    """The same GROUP BY with people and sensitive columns behind the others; what agrees on the others is one point."""
+    """The points of these axes with their grains, by one GROUP BY over axes, people and sensitive columns."""
     table = origin.table
     columns, sensitive = encode_all_sensitive(table) if origin.with_sensitive else ((), ())
     everything = (*mappings, *origin.people, *sensitive)
@@ -533,7 +533,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
 
 
 def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first grain of each point, and the point of each grain; grains come in the order of their codes."""
+    """The first grain of each point, and the point of each grain; the codes of grains ascend."""
     place = number_runs(codes)
     if person is None:
         return np.flatnonzero(np.diff(place, prepend=-1)), place
@@ -545,7 +545,7 @@ def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int6
 
 
 def number_runs(codes: NDArray[Any]) -> NDArray[np.int64]:
-    """The number of each tuple, where equal ones follow each other."""
+    """The number of the run of equal neighbours that each tuple belongs to."""
     new = np.zeros(len(codes), bool)
     for column in codes.T:
         new[1:] |= column[1:] != column[:-1]
@@ -553,7 +553,7 @@ def number_runs(codes: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def order_grains(grains: Points, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Some grains by point, then by value; who comes first among equal ones, only the owner's secret knows."""
+    """The chosen grains, ordered by point, then by sensitive values, then at random under the owner's secret."""
     assert grains.part_of is not None and grains.secret is not None
     values = grains.sensitive.codes[chosen].T[::-1] if grains.sensitive else ()
     drawn = draw_numbers(chosen, grains.secret.derive("people"))
@@ -571,7 +571,7 @@ def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tup
 
 
 def check_sensitive(table: Table) -> None:
-    """Where a limit was set, it must be enough to count the values of the sensitive columns."""
+    """Refuse sensitive columns whose distinct values exceed --memory."""
     distinct = {name: table.facts(name).distinct for name in table.sensitive}
     most = max(distinct, key=distinct.__getitem__)
     need = BASE_BYTES + counting_bytes([*distinct.values()]) + distinct[most] * GRAIN_BYTES
@@ -579,7 +579,7 @@ def check_sensitive(table: Table) -> None:
         raise ManyValues(most, distinct[most], need, table.allowed_bytes)
 
 
-# -- from the values of a column to the codes of its axis, or of its sensitive values -------------------
+# -- axes and codes from the values of a column --------------------------------------------------------------
 
 
 def build_axis(
@@ -587,7 +587,7 @@ def build_axis(
 ) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes.
 
-    What is rare, and where edges may lie, is decided by the rows of each value; where there are people, by these.
+    Rare values and allowed edges follow from the rows of each value, or from its people where k counts people.
     """
     choice = table.choice(column)
     hierarchy = find_hierarchy(table, column)
@@ -601,7 +601,7 @@ def build_axis(
     grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)
-        axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")
+        axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
         is_date = kind == "date"
         axis = build_line_axis(column, values, counts, has_null, is_date=is_date, grid=grid, protect=protect)
@@ -609,14 +609,14 @@ def build_axis(
 
 
 def encode_anew(table: Table, axis: Axis) -> Mapping1D:
-    """The codes that an axis of another table gives to the values of this one; -1 where it has no place for one."""
+    """The codes of the values of this table on an axis of another table; -1 for a value that is not on it."""
     kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
     values, _ = table.values(axis.column, kind)
     return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
 
 
 def find_hierarchy(table: Table, column: str) -> Any:
-    """The hierarchy given for a column, or None."""
+    """The user's hierarchy of a column, or None."""
     own = table.choice(column).hierarchy
     if own is not None or table.hierarchies is None:
         return own
@@ -624,17 +624,17 @@ def find_hierarchy(table: Table, column: str) -> Any:
 
 
 class TextCounts(NamedTuple):
-    """The texts of a column, and how many rows or people have each."""
+    """The distinct texts of a column, and how many rows or people have each."""
 
     values: Sequence[str]
-    holders: NDArray[np.int64]  # different people who hold a text
-    counts: NDArray[np.int64]  # people who stand there: each at one text, so that sums count nobody twice
+    holders: NDArray[np.int64]  # different people with this text
+    counts: NDArray[np.int64]  # people assigned to this text, each to one only, so that sums count nobody twice
     nulls: int
     has_null: bool
 
 
-def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarchy: Any, *, widens: bool) -> Axis:
-    """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
+def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarchy: Any, *, is_padded: bool) -> Axis:
+    """The axis of a column of text: the user's hierarchy or order, prefixes for codes, otherwise a set."""
     values, holders, counts, nulls, has_null = texts
     if hierarchy is not None:
         tree = read_hierarchy(hierarchy, column=column)
@@ -643,32 +643,32 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         check_in_order(column, values, set(choice.order))
         holders_of = dict(zip(values, holders.tolist(), strict=True))
         rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
-        return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, widens=widens, rows=rows)
+        return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, is_padded=is_padded, rows=rows)
     if choice.kind == "hierarchy" and values and not have_code_form(set(values)):
-        raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
+        raise BadOption("--axis", f"column {column!r} has no hierarchy. Name its file, or choose set.")
     if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
         tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
         return build_tree_axis(column, values, tree, has_null, is_public=False, rows=counts, nulls=nulls)
     commonest = np.argsort(-holders, kind="stable")
     order, rows = [values[i] for i in commonest], holders[commonest].astype(np.int64)
-    return build_rank_axis(column, values, order, has_null, is_ordered=False, widens=widens, rows=rows)
+    return build_rank_axis(column, values, order, has_null, is_ordered=False, is_padded=is_padded, rows=rows)
 
 
 def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
-    """Say which columns of text look like dates or numbers, where nobody said how they are generalized."""
+    """Warn of columns of text that look like dates or numbers, where the user chose no axis."""
     for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
         column = table.columns[mapping.column]
         choice = table.choice(column)
         chosen = choice.kind is not None or column in table.kinds or find_hierarchy(table, column) is not None
-        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
+        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_CHECKED]])
         if hint is not None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
 def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mapping1D]:
-    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first.
+    """The codes of a sensitive column, in the order of its values; NULL and empty text have code 0.
 
-    Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
+    Texts with equal forms have one code: `hiv`, `HIV` and ` hiv `.
     """
     choice = table.choice(column)
     kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
@@ -684,14 +684,14 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
 
 
 def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:
-    """The code of each value: its place in the order that somebody gave, from 1 on; 0 for empty text."""
+    """The code of each value: its position in the user's order, from 1; 0 for empty text."""
     check_in_order(column, values, {*order, ""})
     place = {text: i for i, text in enumerate(order, 1)} | {"": 0}
     return np.array([place[value] for value in values], np.int32)
 
 
 def check_in_order(column: str, values: Sequence[str], order: set[str]) -> None:
-    """Refuse an order that somebody gave and that lacks a value of its column."""
+    """Refuse a user's order that lacks a value of its column."""
     if unknown := len(set(values) - order):
         reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
         raise BadHierarchy(f"order of {column}", None, reason)

@@ -421,7 +421,7 @@ def export_table(address: Address, place: Path, folders: Iterable[Path], memory:
     certificate = find_certificate(digest(file), folders)
     if certificate is None:
         reason = f"the certificate of {address} is neither in the folder of the new one nor in that of the source."
-        raise BadOption("--earlier", reason)
+        raise BadOption("--earlier", f"{reason} Copy it there.")
     shutil.copy(certificate, certificate_path(file))
     return file
 

@@ -1,13 +1,29 @@
 """Identifying columns: published as they are, and nearly every row has values of its own in them, alone or together.
 
-In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own.
+In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own; and
+all else that the maker of a release should look at.
 The rule is that of `published.py`, which looks at a written file: the likeliest pairs, and empty text is no value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from kech.release.published import NEARLY_ALL, likeliest_pairs
 from kech.tables.table import Table
+
+
+def find_doubts(table: Table, published: Table, axes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the maker of a release should look at; `published` is the table without the rows that are left out."""
+    as_they_are = (*table.sensitive, *table.keep)
+    sets = [axis["column"] for axis in axes if axis["axis"] == "set"]
+    return {
+        "dropped": list(table.dropped),
+        "identifying": [name for name in as_they_are if is_identifying(published, name)],
+        "identifying_together": find_identifying_together(published, as_they_are),
+        "rare_texts": [name for name in sets if is_identifying(table, name)],
+        "repeated_people": [repeat.says for repeat in table.repeats],
+        "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
+    }
 
 
 def is_identifying(table: Table, column: str) -> bool:

@@ -25,10 +25,10 @@ from kech.certificate.cells import digest
 from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
 from kech.release.sketches import Sketch
 from kech.system.files import (
-    clear_refusals,
     hold_lock,
-    is_held,
+    is_draft_locked,
     private_folder,
+    refuse_disk_errors,
     state_folder,
     write_bytes,
     write_text,
@@ -93,7 +93,7 @@ class Ledger:
     @contextmanager
     def lock(self) -> Iterator[Book]:
         """The book, while no other process reads or writes it."""
-        with hold_lock(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
+        with hold_lock(self.folder / "ledger.lock", "Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
 
     def read(self) -> Book:
@@ -142,7 +142,7 @@ class Ledger:
     def keep_sketches(self, sketches: Iterable[Sketch]) -> str:
         """Write the sketches of a release that is about to be entered; gives the name of their file."""
         name = secrets.token_hex(16)
-        with clear_refusals(self.sketches):
+        with refuse_disk_errors(self.sketches):
             self.sketches.mkdir(mode=0o700, exist_ok=True)
         write_bytes(self.sketches / name, msgspec.msgpack.encode(list(sketches)), private=True)
         return name
@@ -207,7 +207,7 @@ def find_status(entry: Entry) -> str:
             return "placed"
     except OSError:  # in a folder that was closed to us since
         return "open"
-    if is_held(Path(entry.draft)):
+    if is_draft_locked(Path(entry.draft)):
         return "open"
     address = find_address(entry.address)
     return find_status_of_table(address, entry.release) if address else "never"
@@ -232,7 +232,12 @@ def finish_entry(entry: Entry) -> Entry:
 
 def open_ledger() -> Ledger:
     """The ledger of this user: in $KECH_HOME, or in kech below $XDG_STATE_HOME, or below ~/.local/state."""
-    return Ledger(state_folder(" Name a folder for the ledger in KECH_HOME."))
+    return Ledger(state_folder("Name a folder for the ledger in KECH_HOME."))
+
+
+def pick_ledger(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
 def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:

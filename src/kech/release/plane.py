@@ -207,7 +207,7 @@ def sides(
         shut = np.zeros(len(lo), bool)
         return lo - 0.5, hi + 0.5, shut, shut
     low, high = (np.append(end, [frame.apart] * axis.has_null) for end in (axis.low, axis.high))
-    lost = axis.all_lost(lo, hi)
+    lost = axis.mixes_null(lo, hi)
     left, right = np.where(lost, -np.inf, low[lo]), np.where(lost, np.inf, high[hi])
     opened = np.isinf(left), np.isinf(right)
     inner = np.where(lost, frame.low, frame.apart + ROOM * (frame.high - frame.apart) * axis.has_null)

@@ -19,8 +19,9 @@ from kech.cuts.regime import cut_at
 from kech.errors import BadOption
 from kech.points.partition import Partition
 from kech.release.column_costs import ColumnCost, compute_column_costs
+from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
-from kech.release.release import Release, build_request_points, check_request
+from kech.release.release import Release
 from kech.release.sentences import consequences, price_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
@@ -92,7 +93,7 @@ def compute_preview(
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
-        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+        raise BadOption("--rows", "write a number of rows, 0 or more.")
     if isinstance(seen, Table):
         return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn, check_path
+from kech.points.people import mix
 from kech.request.parts import as_names
 from kech.tables.person_names import names_people
-from kech.tables.repeats import name_kind
+from kech.tables.repeats import classify_by_name
 
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
@@ -134,7 +135,9 @@ def find_repeats(path: AnyPath, document: Mapping[str, Any]) -> dict[str, tuple[
     counts = {name: np.unique(np.concatenate(cells), return_counts=True)[1] for name, cells in hashes.items()}
     repeats = {name: (len(rows), int(rows.sum()), int(rows.max(initial=0))) for name, rows in counts.items()}
     return {
-        name: counts_of for name, counts_of in repeats.items() if counts_of[2] > 1 and name_kind(name, *counts_of[:2])
+        name: counts_of
+        for name, counts_of in repeats.items()
+        if counts_of[2] > 1 and classify_by_name(name, *counts_of[:2])
     }
 
 
@@ -167,14 +170,6 @@ def hash_present(cells: Sequence[Cell]) -> Ints:
     hashes = hash_cells(cells)
     hashes[hashes == hash(None)] = hash("")  # which is 0
     return hashes
-
-
-def mix(columns: Sequence[Ints]) -> Ints:
-    """One number for the cells of each row; 0 where all are missing."""
-    mixed = np.zeros(len(columns[0]), np.uint64)
-    for cells in columns:
-        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
-    return mixed.view(np.int64)
 
 
 def _is_unique(cells: Ints) -> bool:

@@ -1,12 +1,11 @@
 """Release: the rows with their labels, shuffled, only allow-listed columns, written whole or not at all.
 
-In: a table and a partition.  Out: a dataframe, or a file with its certificate beside it.
+In: a table and its partition (`making.py` cuts it).  Out: a dataframe, or a file with its certificate beside it.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -18,27 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import certificate_path, make_certificate
-from kech.certificate.cells import digest
 from kech.certificate.check import shown_suppression
-from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
-from kech.cuts.protection import derive_key, is_protected
-from kech.errors import FAULT_OF_KECH, AlreadyReleased, BadOption, ClaimBroken, GoalNotMet, NotAPath
+from kech.cuts.protection import derive_key
+from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
-from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
+from kech.points.points import SensitiveColumn
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
-from kech.release.identifying import find_identifying_together, is_identifying
-from kech.release.ledger import Ledger, open_ledger
-from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
+from kech.release.identifying import find_doubts
+from kech.release.ledger import Ledger, pick_ledger
+from kech.release.numbering import PERSON_NUMBER, Numbering, number_people
 from kech.release.query import build_query
 from kech.release.sharing import weigh_shared_values
+from kech.release.tallies import ColumnTaker, HistoryTally, MappingDraft, PeopleTally, ValueTally, mapping_aside
 from kech.release.writing import (
     FORMATS,
-    HistoryTally,
-    MappingDraft,
-    PeopleTally,
-    Tally,
-    ValueTally,
     Written,
     as_json,
     as_missing,
@@ -48,22 +41,20 @@ from kech.release.writing import (
     check_elsewhere,
     check_intervals,
     check_mapping,
-    check_names,
     check_query_file,
     check_target,
-    mapping_aside,
     write_batches,
     write_form,
 )
-from kech.request import Request, check_ks
+from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place, write_text
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors, write_text
 from kech.tables.batches import Output
 from kech.tables.engine import plain_kind
 from kech.tables.frames import as_native
-from kech.tables.repeats import check_identifiers, warn_of_repeats
+from kech.tables.repeats import check_identifiers
 from kech.tables.source import Address, find_address, open_database
-from kech.tables.table import Table, check_is_table, read_table
+from kech.tables.table import Table
 
 TOLERANCE = 1e-9
 
@@ -168,7 +159,7 @@ class Release:
         """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
-    def batches(self, *, for_csv: bool, tallies: Sequence[Tally] = (), listed: bool = False) -> Any:
+    def batches(self, *, for_csv: bool, tallies: Sequence[ColumnTaker] = (), listed: bool = False) -> Any:
         """The released rows as a stream, in an order nobody can know; tallies count the values behind the labels.
 
         Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
@@ -205,9 +196,11 @@ class Release:
         """The published columns of the quasi-identifiers."""
         return [column for name in self.table.quasi_identifiers for column in self.published_cells[name][1]]
 
-    def tally(self) -> ValueTally:
-        """Where the values behind the labels can be counted."""
-        return ValueTally(self.label_columns, self.table.quasi_identifiers)
+    def map_values(self, target: Path | None) -> AbstractContextManager[MappingDraft | None]:
+        """A draft of the mapping, if one is wanted."""
+        if target is None:
+            return nullcontext()
+        return mapping_aside(target, ValueTally(self.label_columns, self.table.quasi_identifiers))
 
     def people_tally(self) -> PeopleTally | None:
         """Where the people of the classes can be counted, if the table names them."""
@@ -267,22 +260,20 @@ class Release:
         within: Path | None,
     ) -> dict[str, Any]:
         """Write a file beside its place, check it, then give it its name."""
-        with clear_refusals(path):
+        with refuse_disk_errors(path):
             target = check_target(path, self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
         private = check_mapping(mapping, self.table, target, beside)
         with (
-            clear_refusals(target),
-            mapping_aside(private, self.tally()) as mapped,
+            refuse_disk_errors(target),
+            self.map_values(private) as mapped,
             draft_file(target) as draft,
             draft_file(beside) as certificate_draft,
         ):
-            report("writing")
-            format = FORMATS[target.suffix.lower()]
-            as_csv = format == "csv"
-            people = self.people_tally()
-            rows = self.batches(for_csv=as_csv, tallies=present(mapped.tally, people), listed=not as_csv)
-            write_batches(rows, draft, target)
+            format, people = FORMATS[target.suffix.lower()], self.people_tally()
+            write_batches(
+                self.stream_counted(mapped, people, for_csv=format == "csv", listed=format != "csv"), draft, target
+            )
             report("checking the written file")
             certified = self.certify(draft, target.name, format, terms, people)
             drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
@@ -300,20 +291,19 @@ class Release:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
-        with clear_refusals(Path(certificate)):
+        with refuse_disk_errors(Path(certificate)):
             beside = check_beside(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)
         with (
-            clear_refusals(beside),
-            mapping_aside(private, self.tally()) as mapped,
+            refuse_disk_errors(beside),
+            self.map_values(private) as mapped,
             private_folder() as folder,
             open_database(address, self.table.limit) as database,
         ):
             check_elsewhere(address, database.identity(), self.table)
-            report("writing")
             text = folder / "released.csv"
             people = self.people_tally()
-            rows = self.batches(for_csv=False, tallies=present(mapped.tally, people))
+            rows = self.stream_counted(mapped, people, for_csv=False, listed=False)
             with draft_file(beside) as draft, database.write_aside(rows) as table:
                 report("checking the written table")
                 table.export(text)
@@ -325,16 +315,26 @@ class Release:
                     put_in_place({draft: beside})
         return certified
 
+    def stream_counted(
+        self, mapped: MappingDraft | None, people: PeopleTally | None, *, for_csv: bool, listed: bool
+    ) -> Any:
+        """The rows to write; people, and values for a mapping, are counted while they pass by."""
+        report("writing")
+        tallies = [*([mapped.tally] if mapped else []), *([people] if people else [])]
+        return self.batches(for_csv=for_csv, tallies=tallies, listed=listed and not for_csv)
+
     @contextmanager
-    def admit(self, drafted: Draft, mapped: MappingDraft, terms: AdmissionOptions) -> Iterator[None]:
+    def admit(self, drafted: Draft, mapped: MappingDraft | None, terms: AdmissionOptions) -> Iterator[None]:
         """Finish the drafts of a release, ask the ledger, and hold it while they are put in place."""
         drafted.certificate.write_text(as_json(drafted.claims), "utf-8")
-        mapped.fill(drafted.claims["file"]["sha256"])
+        if mapped:
+            mapped.fill(drafted.claims["file"]["sha256"])
         report("looking for earlier releases")
         is_within = drafted.address is None and drafted.trace != drafted.path  # then its folder is put in place later
         with check_admission(drafted, terms) as admission, nullcontext() if is_within else delay_interrupts():
             yield
-            mapped.put_in_place()
+            if mapped:
+                mapped.put_in_place()
         self.admissions.append(admission)
 
     def summarize(
@@ -346,8 +346,6 @@ class Release:
         sql: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
-        table = self.table
-        as_they_are = (*table.sensitive, *table.keep)
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -356,15 +354,8 @@ class Release:
             "measured": certificate["measured"],
             **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
-            "dropped": list(table.dropped),
             "ledger": self.admissions[-1].to_json(),
-            "identifying": [name for name in as_they_are if is_identifying(self.published_table, name)],
-            "identifying_together": find_identifying_together(self.published_table, as_they_are),
-            "rare_texts": [
-                axis["column"] for axis in self.axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
-            ],
-            "repeated_people": [repeat.says for repeat in self.table.repeats],
-            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
+            **find_doubts(self.table, self.published_table, self.axes),
             "mapping": None if mapping is None else str(mapping),
             "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }
@@ -409,130 +400,7 @@ class Release:
             raise ClaimBroken(name, broken, FAULT_OF_KECH)
 
 
-def make_release(
-    table: Any, request: Request | None = None, *, k: int | None = None, preview: bool = False, **fields: Any
-) -> Release:
-    """Part the rows into classes of at least k rows, as a request says, or fields of it: `make_release(table, k=5)`.
-
-    A dataframe is read first, with its columns: `make_release(df, k=5, quasi_identifiers=["age"], sensitive=["pay"])`.
-    The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
-    the components at eps give.
-    The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
-    an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
-    entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
-    intervals are written: brackets `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
-    More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
-    An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
-    it is a warning, and the release is refused when its rows are asked for.
-    """
-    if not isinstance(table, Table):
-        return release_frame(table, request, preview, fields | {"k": k})
-    request = table.resolve_request(request, fields | {"k": k})
-    check_original(table)
-    if not preview:
-        check_identifiers(table)
-    check_request(request, table)
-    warn_of_repeats(table)
-    return cut_release(table, request)
-
-
-def repeat_release(table: Table, document: Mapping[str, Any], fields: Mapping[str, Any]) -> Release:
-    """The release that a certificate is of, with fields that it does not state; any memory gives the same labels."""
-    coarse = document["parameters"].get("coarse")
-    request = table.resolve_request(None, dict(fields))
-    return cut_release(table, request, step=coarse["step"] if coarse else 0.0)
-
-
-def release_frame(frame: Any, request: Request | None, preview: bool, fields: Mapping[str, Any]) -> Release:
-    """The release of a dataframe, which is held as long as its release; a file is read first by its owner."""
-    if isinstance(frame, str | PathLike):
-        check_is_table(frame)
-    table = read_table(frame, request, **fields)
-    try:
-        return make_release(table, preview=preview)
-    except BaseException:
-        table.close()
-        raise
-
-
-def cut_release(table: Table, request: Request, step: float | None = None) -> Release:
-    """The release of a table that was checked, as a checked request says; axes are as coarse as a step, if one is
-    given.
-    """
-    k = check_request(request, table)
-    _ = table.secret  # where none can be made, that is said before any work
-    points = build_request_points(table, request, step)
-    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
-    if partition.k < (k or 2):
-        goal = f"You asked for k={k}" if k else "A release hides every row among two or more"
-        one, several = ("row", "rows") if partition.points.person is None else ("person", "people")
-        advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
-        raise GoalNotMet(
-            f"{goal}. The smallest class would have {partition.k} {one if partition.k == 1 else several}. {advice}"
-        )
-    origin = partition.points.origin
-    stated = (state_parameters(request, partition), own_version(), request, points.most_rows)
-    release = Release(origin.table if origin else table, partition, *stated)
-    check_names([output.name for name in release.columns for output in release.outputs(name)])
-    return release
-
-
-def build_request_points(table: Table, request: Request, step: float | None = None) -> Points:
-    """The points of a table as a request wants them cut."""
-    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2, for_release=True, step=step)
-    histories = request.goal.protect_history
-    return build_points_to_cut(table, request.labels, request.cut, point_limit=point_limit, histories=histories)
-
-
-def check_request(request: Request, table: Table) -> int | None:
-    """The k that is asked for; none where an eps stands in its place.  Histories need people."""
-    k = request.goal.k
-    request.goal.check_person(table.person)
-    if request.goal.protect_history:
-        check_number_column(table.columns)
-    if k is None and request.cut.eps is None:
-        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
-    return None if k is None else check_ks([k], table.rows)[0]
-
-
 @cache
 def own_version() -> str:
     """The version of kech, looked up once."""
     return version("kech")
-
-
-def present(*tallies: Tally | None) -> list[Tally]:
-    """The tallies that are wanted."""
-    return [tally for tally in tallies if tally is not None]
-
-
-def state_parameters(request: Request, partition: Partition) -> dict[str, Any]:
-    """What a reader should know of a request and of how it was met.
-
-    The owner's secret decides the labels of some cuts: the search, or how far they are padded and their ends moved.
-    Where no sensitive column has an order, t bounds the equal distance, whichever was asked for.
-    """
-    points, cut, sensitive = partition.points, request.cut, partition.points.sensitive
-    stated = request.public_parameters()
-    if request.goal.k is None:
-        stated |= {"k": partition.k, "k_reached": True}
-    if points.step:
-        stated["coarse"] = {"step": points.step, "eps_error": points.eps_error()}
-    if cut.is_searched or (not cut.by_level and is_protected(points)):
-        stated["owner_secret"] = True
-    if request.goal.t is not None and not (sensitive and any(column.ordered for column in sensitive.columns)):
-        stated["t_kind"] = "equal"
-    return stated
-
-
-def pick_ledger(ledger: Ledger | bool) -> Ledger | None:
-    """The ledger of this user, one of the caller's own, or none."""
-    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-
-
-def check_original(table: Table) -> None:
-    """A file that is a release itself, by the certificate beside it, is no table of people."""
-    file = table.source.here
-    with suppress(OSError, ValueError, TypeError, LookupError):
-        if file.is_file() and json.loads(certificate_path(file).read_bytes())["file"]["sha256"] == digest(file):
-            raise AlreadyReleased(file)

@@ -9,7 +9,7 @@ import msgspec
 
 from kech.cuts.goals import keeps_goals, merge_for_goals
 from kech.points.models import distinct_values
-from kech.points.partition import Partition, mean_loss, one_class, tally_sensitive
+from kech.points.partition import Partition, mean_loss, merge_all_classes, tally_sensitive
 from kech.request import Request
 
 
@@ -34,6 +34,6 @@ def find_shared(partition: Partition) -> dict[str, float]:
 def price_diversity(partition: Partition, request: Request) -> float | None:
     """What the classes lose once each has two values; None where a cut does not merge classes, or nothing mends it."""
     goal = msgspec.structs.replace(request.goal, l=2, l_kind="distinct", c=None)
-    if not request.cut.is_searched or goal.protect_history or not keeps_goals(one_class(partition), goal):
+    if not request.cut.is_searched or goal.protect_history or not keeps_goals(merge_all_classes(partition), goal):
         return None
     return mean_loss(merge_for_goals(partition, goal.k or partition.k, goal))

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import hash_texts
-from kech.points.people import scramble
-from kech.release.published import mix
+from kech.points.people import mix, scramble
 from kech.system.memory import BASE_BYTES, CODE_BYTES
 from kech.system.secret import OwnerSecret
 from kech.tables.engine import HashedValues

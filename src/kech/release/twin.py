@@ -25,7 +25,7 @@ from kech.certificate.labels import DAY, EVERYTHING, exact_place, range_reader, 
 from kech.errors import BadOption, BadTarget, check_path
 from kech.release.published import Ints, Published, dialect_of, read_published
 from kech.release.writing import FORMATS, write_batches
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 from kech.tables.frames import as_native
 from kech.tables.sql import FORMULA, NUMBER, OPEN_END
 
@@ -66,7 +66,7 @@ class Twin:
         """Write the rows as .csv or .parquet; give back what `kech twin --json` prints."""
         check_path(path)
         target = Path(path)
-        with clear_refusals(target):
+        with refuse_disk_errors(target):
             self.check_target(target)
             with draft_file(target) as draft:
                 table = guard_formulas(self.table) if FORMATS[target.suffix.lower()] == "csv" else self.table

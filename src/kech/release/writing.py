@@ -1,30 +1,23 @@
-"""Writing: the files of a release, their names, and how rows and intervals stand in them.
+"""Writing: the files of a release: their names, how intervals stand in them, and how rows are written.
 
-In: names that somebody gave, the axes of a certificate, labels of classes, a stream of rows.  Out: paths or BadTarget,
-cells of every published column, CSV or Parquet; and, where its owner asks for it, the PRIVATE mapping.
+In: names that somebody gave, axes and labels of classes, a stream of rows.  Out: paths or BadTarget, the cells of every
+published column, CSV or Parquet.
 Intervals are written `[22, 25]`, `22-25`, or in two columns; `certificate/labels.py` reads them back.
 """
 
 import json
 import re
 from base64 import b64encode
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-from kech._kernels import Words, distinct_rows
-from kech.axes.spelling import encode_spellings, fold_people
 from kech.certificate import certificate_path
 from kech.certificate.labels import (
     DAY,
@@ -37,29 +30,23 @@ from kech.certificate.labels import (
     split_interval,
 )
 from kech.errors import BadOption, BadTarget, check_path
-from kech.points.people import scramble
-from kech.release.published import hash_cells, mix
-from kech.system.files import clear_refusals, draft_file, put_in_place
-from kech.tables.batches import number_cells, read_ahead, spell_words
+from kech.system.files import refuse_disk_errors
+from kech.tables.batches import read_ahead
 from kech.tables.source import Address
 from kech.tables.table import Table
 
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 INFINITE = "inf"
 OPEN_ENDS = {"number": ("-inf", INFINITE), "date": ("0001-01-01", "9999-12-31")}
 ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of names of columns
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-BANNER = (
-    "PRIVATE: not for publication. Whoever has this file and the release undoes the release. Keep it as you keep the "
-    "original, or delete it."
-)
 
 
-# -- names of files --------------------------------------------------------------------------------------------------
+# -- names of files ----------------------------------------------------------------------------------------------------
 
 
 def check_target(target: Path, table: Table) -> Path:
@@ -85,7 +72,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     if mapping is None:
         return None
     target = Path(mapping)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
             raise BadTarget(target, "the name of a mapping must end in .json.")
         check_place(target, table)
@@ -98,7 +85,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     """A name for a query: a .sql file that is no part of the source."""
     check_path(path, "sql")
     target = Path(path)
-    with clear_refusals(target):
+    with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
             raise BadTarget(target, "the name of a query must end in .sql.")
         check_place(target, table)
@@ -128,7 +115,7 @@ def check_elsewhere(address: Address, identity: object, table: Table) -> None:
         raise BadTarget(address, "it lies in the folder of the source table. Choose another folder.")
 
 
-# -- forms of intervals ----------------------------------------------------------------------------------------------
+# -- forms of intervals ------------------------------------------------------------------------------------------------
 
 
 def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:
@@ -240,6 +227,21 @@ def format_number(value: float) -> str:
     return format_place({}, value)
 
 
+CELLS = {"columns": both_ends, "midpoint": middle_and_half}
+
+
+def check_names(published: Sequence[str]) -> None:
+    """Columns that are made for ends must not have names that are taken."""
+    seen: set[str] = set()
+    for name in published:
+        if name.casefold() in seen:
+            raise BadOption("--labels", f"two published columns would be named {name!r}. Rename one in the table.")
+        seen.add(name.casefold())
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
 def as_typed(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str] = (), *, for_csv: bool) -> Any:
     """A stream in which labels of two columns are numbers and, but in CSV, moments; some columns are whole numbers."""
     kinds: dict[str, Any] = dict.fromkeys(whole, pa.int64())
@@ -248,9 +250,6 @@ def as_typed(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str
         kinds |= {name: pa.float64() for name in axis["columns"] if name not in moments}
         kinds |= {} if for_csv else dict.fromkeys(moments, pa.timestamp("us"))
     return recast(stream, lambda field: kinds.get(field.name, field.type))
-
-
-CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def as_texts(stream: Any) -> Any:
@@ -289,18 +288,6 @@ def convert(column: Any, kind: Any) -> Any:
     return (column.dictionary.take(column.indices) if coded else column).cast(kind)
 
 
-def check_names(published: Sequence[str]) -> None:
-    """Columns that are made for ends must not have names that are taken."""
-    seen: set[str] = set()
-    for name in published:
-        if name.casefold() in seen:
-            raise BadOption("--labels", f"two published columns would be named {name!r}. Rename one in the table.")
-        seen.add(name.casefold())
-
-
-# -- files -----------------------------------------------------------------------------------------------------------
-
-
 def as_json(certificate: Mapping[str, Any]) -> str:
     """A certificate as it is written."""
     return json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
@@ -332,255 +319,3 @@ def parquet_writer(file: Any, schema: Any) -> Any:
     writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=others)
     writer.add_key_value_metadata({"ARROW:schema": b64encode(plain.serialize())})
     return writer
-
-
-# -- people: how many different ones each written class has ----------------------------------------------------------
-
-
-class Tally(Protocol):
-    """Counts the values of some columns, which are not published, while rows are written."""
-
-    columns: list[str]
-
-    def take_columns(self, stream: Any) -> Any:
-        """Take these columns, the last ones of the stream, and count them; gives the stream without them."""
-
-
-class PeopleTally:
-    """Counts the different people of every class by its labels as they are written, while rows pass by.
-
-    It knows nothing of the partition: a class that is too small is found here.
-    """
-
-    def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
-        self.labels = list(labels)  # the published columns of the quasi-identifiers
-        self.columns = list(columns)  # the person columns
-        self.person_cells = [Names() for _ in columns]  # the different cells of each person column
-        self.class_hashes: list[list[NDArray[np.int64]]] = []  # of each batch: the hash of the labels of each row
-
-    def take_columns(self, stream: Any) -> Any:
-        """Take the person columns, the last ones of the stream, and count them; gives the stream without them."""
-        schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._pass(stream, schema))
-
-    def _pass(self, stream: Any, schema: Any) -> Iterator[Any]:
-        for batch in stream:
-            self.class_hashes.append(self.hash_labels(batch))
-            for names, column in zip(self.person_cells, batch.columns[len(schema) :], strict=True):
-                names.add(column)
-            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
-
-    def hash_labels(self, batch: Any) -> list[NDArray[np.int64]]:
-        """A figure of each row: its class, by its labels."""
-        return [mix(hash_published(batch, self.labels))]
-
-    def state(self) -> dict[str, Any]:
-        """What the maker of a file states: people of the smallest class, and of all classes."""
-        (classes,), person = self.read_figures(1), self.number_people()
-        sizes = np.bincount(distinct_pairs(number_values(classes), person)[0])
-        people = int(np.count_nonzero(np.bincount(person)))
-        return {"promise": "person", "k": int(sizes.min(initial=people)), "people": people}
-
-    def read_figures(self, count: int) -> list[NDArray[np.int64]]:
-        """So many figures of all rows."""
-        return [
-            np.concatenate([np.empty(0, np.int64), *(batch[i] for batch in self.class_hashes)]) for i in range(count)
-        ]
-
-    def number_people(self) -> NDArray[np.int64]:
-        """The person of all rows."""
-        codes = [names.codes() for names in self.person_cells]
-        return codes[0] if len(codes) == 1 else distinct_rows(np.stack(codes, axis=1))[1]
-
-
-class Names:
-    """The cells of one person column while rows pass by: texts, each held once, or whole numbers."""
-
-    def __init__(self) -> None:
-        self.words = Words()
-        self.cells: list[NDArray[Any]] = []  # of each batch: the numbers of texts, or the numbers that they are
-        self.whole = False
-
-    def add(self, column: Any) -> None:
-        """Keep the cells of a batch."""
-        self.whole = pa.types.is_integer(column.type)
-        self.cells.append(read_whole(column) if self.whole else number_texts(self.words, column))
-
-    def codes(self) -> NDArray[np.int64]:
-        """A number for each cell, by how it reads; what is missing reads as nothing."""
-        cells = np.concatenate([np.empty(0, np.int64), *self.cells])
-        if self.whole:
-            least, most = int(cells.min()), int(cells.max())
-            return cells - least if most - least < 2 * len(cells) else number_values(cells)
-        spellings = encode_spellings(spell_words(self.words).to_pylist(), fold_people)
-        return np.asarray(np.r_[0, spellings][cells], np.int64)
-
-
-def read_whole(column: Any) -> NDArray[np.int64]:
-    """Whole numbers; what is missing is the least one."""
-    return np.asarray(column.cast(pa.int64(), safe=False).fill_null(np.iinfo(np.int64).min).to_numpy())
-
-
-def number_values(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each value among all different ones; np.unique hashes, which takes far longer."""
-    order = np.argsort(values)
-    numbers = np.zeros(len(values), np.int64)
-    numbers[order[1:]] = np.cumsum(np.diff(values[order]) != 0)
-    return numbers
-
-
-class HistoryTally(PeopleTally):
-    """Counts the people who share a history, by their labels as they are written, while rows pass by."""
-
-    def __init__(self, labels: Sequence[str], columns: Sequence[str], number: str) -> None:
-        super().__init__(labels, columns)
-        self.number = number  # the published column of numbers
-
-    def hash_labels(self, batch: Any) -> list[NDArray[np.int64]]:
-        """Figures of each row: its number and its class."""
-        number, *labels = hash_published(batch, [self.number, *self.labels])
-        return [number, mix(labels)]
-
-    def state(self) -> dict[str, Any]:
-        """What the maker of a file states: the fewest people who share a history, and all people.
-
-        No history is safe where a number is of several people, or a person has several numbers.
-        """
-        (number, group), person = self.read_figures(2), self.number_people()
-        number = number_values(number)
-        people, who = np.unique(person, return_inverse=True)
-        one_to_one = len(people) == len(np.unique(number)) == len(distinct_pairs(number, person)[0])
-        sums = np.zeros(len(people), np.uint64)
-        np.add.at(sums, who.ravel(), scramble(group.view(np.uint64)))  # equal for equal multisets of labels
-        sizes = np.unique(sums, return_counts=True)[1]
-        k = int(sizes.min()) if len(sizes) and one_to_one else 0
-        return {"promise": "history", "k": k, "people": len(people)}
-
-
-def distinct_pairs(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """Pairs of numbers below 2^31, each once, in their order."""
-    pairs = np.sort((first << 32) + second)
-    pairs = pairs[np.diff(pairs, prepend=-1) != 0]
-    return pairs >> 32, pairs & 0xFFFFFFFF
-
-
-def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
-    """The number of each text among the words, 0 for what is missing."""
-    coded = pa.types.is_dictionary(column.type)
-    numbers = number_cells((words, column.dictionary if coded else column))
-    assert numbers is not None  # a batch is short enough
-    if not coded:
-        return numbers
-    places = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(numbers, np.uint32(0))[places])
-
-
-def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
-    """Numbers for the cells of published columns; original values that pass by under the same names come later."""
-    return [hash_column(batch.column(batch.schema.names.index(name))) for name in names]
-
-
-def hash_column(column: Any) -> NDArray[np.int64]:
-    """A number for each cell; what is missing is empty."""
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = [str(value) if value is not None else "" for value in coded.dictionary.to_pylist()]
-    numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
-    places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers[places])
-
-
-# -- mapping: which values stand behind the labels of a class --------------------------------------------------------
-
-
-class ValueTally:
-    """Counts the original values of every class while rows pass by."""
-
-    many = 100_000  # rows that are counted together
-
-    def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
-        self.labels = list(labels)  # the published columns of the quasi-identifiers
-        self.columns = list(columns)  # the quasi-identifiers
-        self.counts: list[Counter[tuple[Cell, ...]]] = [Counter() for _ in self.columns]  # (*labels, value) -> rows
-
-    def take_columns(self, stream: Any) -> Any:
-        """Take the original values, the last columns of the stream, and count them; gives the stream without them."""
-        schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))
-
-    def _passing(self, stream: Any, schema: Any) -> Iterator[Any]:
-        waiting: list[Any] = []
-        for batch in stream:
-            waiting.append(batch)
-            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
-            if sum(map(len, waiting)) >= self.many:
-                self._count(waiting, schema)
-                waiting = []
-        self._count(waiting, schema)
-
-    def _count(self, batches: Sequence[Any], schema: Any) -> None:
-        if not batches:
-            return
-        columns = pa.Table.from_batches(batches).columns
-        values = [column.cast(pa.string()) for column in columns[len(schema) :]]
-        labels = [columns[schema.get_field_index(name)] for name in self.labels]
-        names = [str(i) for i in range(len(labels) + 1)]
-        for counts, column in zip(self.counts, values, strict=True):
-            counted = pa.table([*labels, column], names=names).group_by(names).aggregate([([], "count_all")])
-            keys = zip(*(counted[name].to_pylist() for name in names), strict=True)
-            counts.update(dict(zip(keys, counted["count_all"].to_pylist(), strict=True)))
-
-    def to_json(self, released: str) -> dict[str, Any]:
-        """Classes in the order of their labels; `released` is the SHA-256 of the file they are in."""
-        classes: defaultdict[tuple[Cell, ...], dict[str, list[tuple[Cell, int]]]] = defaultdict(dict)
-        for column, counts in zip(self.columns, self.counts, strict=True):
-            for key, rows in counts.items():
-                classes[key[:-1]].setdefault(column, []).append((key[-1], rows))
-        listed = [
-            {
-                "rows": sum(rows for _, rows in values[self.columns[0]]),
-                "labels": dict(zip(self.labels, labels, strict=True)),
-                "values": {name: sorted(pairs, key=lambda pair: in_order(pair[:1])) for name, pairs in values.items()},
-            }
-            for labels, values in sorted(classes.items(), key=lambda item: in_order(item[0]))
-        ]
-        return {"private": True, "notice": BANNER, "released": released, "classes": listed}
-
-    def text(self, released: str) -> str:
-        """The document as it is written, a class on each line."""
-        document = self.to_json(released)
-        lines = [json.dumps(one, ensure_ascii=False) for one in document.pop("classes")]
-        return json.dumps(document, ensure_ascii=False)[:-1] + ', "classes": [\n' + ",\n".join(lines) + "\n]}\n"
-
-
-@dataclass(frozen=True, slots=True)
-class MappingDraft:
-    """A mapping that is put in place together with its release; one without a target is none."""
-
-    tally: ValueTally | None = None
-    draft: Path = Path()
-    target: Path = Path()
-
-    def fill(self, released: str) -> None:
-        """Write the draft, once all rows have passed by."""
-        if self.tally is not None:
-            self.draft.write_text(self.tally.text(released), "utf-8")
-
-    def put_in_place(self) -> None:
-        """Give it its name, readable to its owner only."""
-        if self.tally is not None:
-            put_in_place({self.draft: self.target}, private=True)
-
-
-@contextmanager
-def mapping_aside(target: Path | None, tally: ValueTally) -> Iterator[MappingDraft]:
-    """A private draft beside the target, which is gone afterwards unless it was put in place."""
-    if target is None:
-        yield MappingDraft()
-        return
-    with clear_refusals(target), draft_file(target) as draft:
-        yield MappingDraft(tally, draft, target)
-
-
-def in_order(cells: Sequence[Cell]) -> list[tuple[bool, str]]:
-    """Missing cells after all others."""
-    return [(cell is None, cell or "") for cell in cells]

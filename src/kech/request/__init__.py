@@ -1,4 +1,4 @@
-"""Request: what a user asks for; the fields of its parts are the options of every command and of Python."""
+"""Request: everything that a user asks for; its fields are the options of all commands and the keywords of Python."""
 
 from kech.request.parts import AxisChoice, Columns, Cut, Field, Goal, Labels, Limits, Reading
 from kech.request.plan import read_request, write_plan

@@ -1,7 +1,6 @@
-"""Parts: every field of a request, defined once, in the section of the plan file where it stands.
+"""Parts: every field of a request, defined once, in the section of the plan file to which it belongs.
 
-A field holds the words that explain it and the check of its value.  Command line, plan file, manual and studio show it
-by these words.
+A field has its help text and the check of its value.  Command line, plan file, manual and studio use both.
 """
 
 import operator
@@ -16,7 +15,7 @@ import msgspec
 
 from kech.errors import BadOption, ColumnInTwoRoles
 
-OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # the options that have another name than their field
+OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
 ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
 AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
 PROTECTIONS = ("full", "ends", "none")
@@ -30,14 +29,14 @@ ROUNDING = 1e-9  # figures that differ by less are equal
 
 @dataclass(frozen=True, slots=True)
 class CutRules:
-    """One way to part rows into classes."""
+    """What a cut is for, and which options it accepts."""
 
     purpose: str
-    result: str  # what became of the rows, in a report
-    is_searched: bool = False  # a search changes its classes, and rows or goals may ask for more changes
+    result: str  # what happened to the rows, for a report
+    is_searched: bool = False  # a search improves its classes, as --effort and --seed say
     by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
-    by_components: bool = False  # it takes an eps instead of k, or a reading of k-anonymity
-    keeps_histories: bool = False  # it can keep all rows of a person together
+    by_components: bool = False  # it accepts --eps instead of --k, and --reading
+    keeps_histories: bool = False  # it accepts --protect-history
 
 
 CUTS = {
@@ -66,15 +65,20 @@ CUTS = {
 
 
 def list_cuts() -> str:
-    """Every cut with its purpose, as a sentence lists them."""
+    """The names of all cuts with their purposes, for a sentence."""
     *first, last = (f"{name} ({rules.purpose})" for name, rules in CUTS.items())
     return f"{', '.join(first)} or {last}"
 
 
-YES_OR_NO: dict[str, Any] = {  # of every field that is a switch
+YES_OR_NO: dict[str, Any] = {  # arguments of every field that is a switch
     "example": "true",
     "accepts": lambda value: isinstance(value, bool),
     "reason": "write true or false.",
+}
+SHARE_BELOW_ONE: dict[str, Any] = {
+    "accepts": lambda share: 0 <= share < 1,
+    "reason": "write a share of the rows, 0 or more and less than 1.",
+    "percent": True,
 }
 
 
@@ -86,12 +90,12 @@ class Field:
     example: str = ""  # a value, as it is typed
     choices: tuple[str, ...] = ()
     accepts: Callable[[Any], bool] | None = None
-    reason: str = ""  # the refusal of any other value
-    drops: tuple[str, ...] = ()  # fields whose earlier values it replaces by their defaults
-    first: bool = False  # most people need it
+    reason: str = ""  # the refusal of any other value: what to write
+    resets: tuple[str, ...] = ()  # fields that get their defaults back when this one is set
+    first: bool = False  # shown at the top of the help, before all groups
     public: bool = False  # the certificate states it
-    percent: bool = False  # it may be typed as 2%
-    name: str = ""  # this and the rest follow from where the field is defined
+    percent: bool = False  # may be typed as 2%
+    name: str = ""  # this and the following are filled in by `fields_of`
     part: str = ""
     type: Any = None
     default: Any = None
@@ -102,18 +106,18 @@ class Field:
         return OPTIONS.get(self.name, f"--{self.name.replace('_', '-')}")
 
     def check(self, value: Any) -> None:
-        """Refuse a value that the field cannot have."""
+        """Refuse a value that the field does not accept."""
         if value is None or not (self.choices or self.accepts):
             return
         try:
-            holds = self.accepts(value) if self.accepts else value in self.choices
+            is_accepted = self.accepts(value) if self.accepts else value in self.choices
         except (AttributeError, TypeError, ValueError):
-            holds = False
-        if not holds:
+            is_accepted = False
+        if not is_accepted:
             self.refuse()
 
     def convert(self, value: Any) -> Any:
-        """A value of a plan or a dictionary, in the type of the field."""
+        """A value from a plan or a dictionary, converted to the type of the field."""
         if self.type == tuple[str, ...]:
             return as_names(value, self.option)
         try:
@@ -122,30 +126,30 @@ class Field:
             return self.refuse()
 
     def refuse(self) -> NoReturn:
-        """Say what a value of the field must be."""
-        listed = (
-            f"choose among {', '.join(self.choices)}." if self.choices else f"write a value such as {self.example}."
-        )
-        raise BadOption(self.option, self.reason or listed) from None
+        """Raise a refusal that says what to write for this field."""
+        choices = f"choose among {', '.join(self.choices)}."
+        raise BadOption(
+            self.option, self.reason or (choices if self.choices else f"write a value such as {self.example}.")
+        ) from None
 
 
 class PartType(msgspec.StructMeta):
-    """The type of all parts, which refuses fields that a part does not have."""
+    """Metaclass of all parts: refuses the names of fields that a part does not have."""
 
-    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a class is what it makes
-        """Make a part."""
+    def __call__(cls, *values: Any, **fields: Any) -> Any:  # noqa: N805 - a metaclass creates classes
+        """Create a part from known fields."""
         for name in fields:
             if name not in cls.__struct_fields__:
                 cls.refuse_unknown(name)
         return super().__call__(*values, **fields)
 
     def refuse_unknown(cls, name: str) -> None:  # noqa: N805
-        """Refuse a field that is none of this part."""
+        """Refuse the name of a field that this part does not have."""
         check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
 
 
 class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
-    """A part of a request, a section of its file; values are checked when it is made."""
+    """A part of a request, which is a section of the plan file; its values are checked when it is created."""
 
     def __post_init__(self) -> None:
         for field in fields_of(type(self)):
@@ -156,21 +160,16 @@ class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_
 def fields_of(part: type[Part]) -> tuple[Field, ...]:
     """The fields of a part, each with its name, type and default."""
     hints = get_type_hints(part, include_extras=True)
+    title = part.__name__.lower()
     return tuple(
-        replace(
-            about,
-            name=name,
-            part=part.__name__.lower(),
-            type=hints[name].__origin__,
-            default=default,
-        )
+        replace(field, name=name, part=title, type=hints[name].__origin__, default=default)
         for name, default in zip(part.__struct_fields__, part.__struct_defaults__, strict=True)
-        for about in getattr(hints[name], "__metadata__", ())
+        for field in getattr(hints[name], "__metadata__", ())
     )
 
 
 class Reading(Part, frozen=True):
-    """How the cells of a file are read."""
+    """How kech reads the cells of a file."""
 
     delimiter: Annotated[str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";")] = (
         None
@@ -205,11 +204,10 @@ class Reading(Part, frozen=True):
             **YES_OR_NO,
         ),
     ] = False
-
     rename_duplicates: Annotated[
         bool,
         Field(
-            "Read a CSV file whose columns share a name: the second age becomes age_2.",
+            "Read a CSV file with repeated column names: the second age becomes age_2.",
             **YES_OR_NO,
         ),
     ] = False
@@ -244,9 +242,9 @@ class Columns(Part, frozen=True):
     rows_are_people: Annotated[
         bool,
         Field(
-            "Every row is another person, even where an identifier repeats.",
+            "Every row is another person, even if an identifier repeats.",
             **YES_OR_NO,
-            drops=("person",),
+            resets=("person",),
         ),
     ] = False
     hierarchies: Annotated[
@@ -268,7 +266,7 @@ class Columns(Part, frozen=True):
                 role_of_column[name] = role
         super().__post_init__()
         if self.person and self.rows_are_people:
-            raise BadOption("--rows-are-people", "the people are named already: --person. Omit one of the two.")
+            raise BadOption("--rows-are-people", "--person names the people already. Omit one of the two.")
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role."""
@@ -297,11 +295,11 @@ class Goal(Part, frozen=True):
     k: Annotated[
         int | None,
         Field(
-            "How many must hide together at least: people where a person is named, rows otherwise.",
+            "Smallest size of a class: its people where --person is given, otherwise its rows.",
             "5",
             accepts=lambda k: is_whole(k, 1),
-            reason="k is a number of rows or people, 1 or more.",
-            drops=("eps",),
+            reason="write a number of rows or people, 1 or more.",
+            resets=("eps",),
             first=True,
             public=True,
         ),
@@ -309,11 +307,11 @@ class Goal(Part, frozen=True):
     l: Annotated[  # noqa: E741 - the letter of l-diversity
         float | None,
         Field(
-            "Different values that each sensitive column must have in every class: --l 3.",
+            "Number of different values that each sensitive column must have in every class: --l 3.",
             "3",
             accepts=lambda l: l >= 1 and isfinite(l),  # noqa: E741
             reason="l is a number of values: write 1 or more.",
-            drops=("l_kind", "c"),
+            resets=("l_kind", "c"),
             public=True,
         ),
     ] = None
@@ -329,8 +327,8 @@ class Goal(Part, frozen=True):
     c: Annotated[
         float | None,
         Field(
-            "Factor of recursive l-diversity: the commonest value has fewer rows than c times all from the l-th "
-            "commonest on together.",
+            "Factor of recursive l-diversity: the commonest value has fewer rows than c times the l-th commonest "
+            "value and all rarer ones together.",
             "2",
             accepts=lambda c: c > 0 and isfinite(c),
             reason="c is a factor: write a number greater than 0.",
@@ -369,8 +367,8 @@ class Goal(Part, frozen=True):
     protect_history: Annotated[
         bool,
         Field(
-            "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
-            "random person_number links them in the release.",
+            "Keep all rows of a person together: at least k people have the same labels on all of their rows. A random "
+            "person_number links them in the release.",
             **YES_OR_NO,
             public=True,
         ),
@@ -386,39 +384,42 @@ class Goal(Part, frozen=True):
             raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
         if (self.l_kind == "recursive") != (self.c is not None):
             raise BadOption(
-                "--c", "recursive l-diversity needs c, and nothing else uses it: --l 3 --l-kind recursive --c 2."
+                "--c",
+                "only recursive l-diversity has a factor, and it needs one. Write --l 3 --l-kind recursive --c 2.",
             )
 
     @property
-    def is_for_values(self) -> bool:
-        """Whether there is a goal for sensitive values, beside k."""
-        return bool(self.for_values())
+    def has_sensitive_goals(self) -> bool:
+        """Whether l, t or alpha is set."""
+        return bool(self.sensitive_goals())
 
     @property
     def least_rows(self) -> int:
-        """No class of fewer rows can meet the goals for sensitive values."""
+        """The fewest rows with which a class can meet l and alpha."""
         return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
 
-    def for_values(self) -> dict[str, Any]:
-        """The goals for sensitive values, by name."""
+    def sensitive_goals(self) -> dict[str, Any]:
+        """The goals for sensitive values that are set (l, c, t, alpha), with the kinds of l and t."""
         goals: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
         goals |= {} if self.c is None else {"c": self.c}
         goals |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
         return goals | ({} if self.alpha is None else {"alpha": self.alpha})
 
     def check_person(self, person: Sequence[str]) -> None:
-        """Histories need a person column."""
+        """Refuse to protect histories without a person column."""
         if self.protect_history and not person:
-            raise BadOption("--protect-history", "it keeps the rows of a person together. Name who: --person COLUMN.")
+            raise BadOption(
+                "--protect-history", "it needs to know whose rows they are. Name the column: --person COLUMN."
+            )
 
-    def refuse_history(self, what: str) -> None:
-        """Refuse histories where they mean nothing."""
+    def refuse_history(self, reason: str) -> None:
+        """Refuse to protect histories in a command that ignores them."""
         if self.protect_history:
-            raise BadOption("--protect-history", f"{what} Omit it here; kech preview and kech release use it.")
+            raise BadOption("--protect-history", f"{reason} Omit it here; kech preview and kech release use it.")
 
     def check_sensitive(self, sensitive: Sequence[str]) -> None:
-        """Goals for sensitive values need a sensitive column."""
-        if self.is_for_values and not sensitive:
+        """Refuse goals for sensitive values without a sensitive column."""
+        if self.has_sensitive_goals and not sensitive:
             raise BadOption("--l, --t, --alpha", "they protect sensitive columns. Name one: --sensitive COLUMN.")
 
 
@@ -453,7 +454,7 @@ class Cut(Part, frozen=True):
             "0.1",
             accepts=lambda eps: 0 <= eps < inf,
             reason="write a radius, 0 or more.",
-            drops=("k", "field"),
+            resets=("k", "field"),
             public=True,
         ),
     ] = None
@@ -462,16 +463,14 @@ class Cut(Part, frozen=True):
         Field(
             "Largest share of the rows to omit: 0.02 or 2%.",
             "2%",
-            accepts=lambda share: 0 <= share < 1,
-            reason="write a share of the rows, 0 or more and less than 1.",
+            **SHARE_BELOW_ONE,
             public=True,
-            percent=True,
         ),
     ] = 0.0
     weights: Annotated[
         dict[str, float] | None,
         Field(
-            "How much columns count in the loss, 1 where nothing is said: --weights age=3 keeps age more precise.",
+            "Weights of columns in the loss, by default 1: --weights age=3 keeps age more precise.",
             "age=3",
             accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
             reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
@@ -491,7 +490,8 @@ class Cut(Part, frozen=True):
     seed: Annotated[
         int,
         Field(
-            "Equal seeds give equal classes, unless effort is in seconds. The order of the rows is always secret.",
+            "Seed of the search. Equal seeds give equal classes, unless effort is in seconds. The order of the rows is "
+            "always secret.",
             "7",
             accepts=lambda seed: is_whole(seed, 0, LARGEST_SEED),
             reason=f"write a whole number from 0 to {LARGEST_SEED}.",
@@ -500,7 +500,7 @@ class Cut(Part, frozen=True):
 
     @property
     def is_searched(self) -> bool:
-        """Whether a search makes the classes."""
+        """Whether a search improves the classes."""
         return CUTS[self.cut].is_searched
 
     @property
@@ -515,16 +515,16 @@ class Labels(Part, frozen=True):
     grid: Annotated[
         str | float,
         Field(
-            "Where intervals may begin and end: round (default, k hide behind each end), exact, or a step: 5.",
+            "Where intervals may begin and end: round (default; each end hides among k), exact, or a step: 5.",
             "5",
-            drops=("protect",),
+            resets=("protect",),
             public=True,
         ),
     ] = "round"
     protect: Annotated[
         str | None,
         Field(
-            "What hides values behind a round grid: full (default: kech moves ends and pads labels), ends (it moves "
+            "Protection of labels on a round grid: full (default: kech moves ends and pads labels), ends (it moves "
             "ends only) or none.",
             "ends",
             choices=PROTECTIONS,
@@ -543,7 +543,7 @@ class Labels(Part, frozen=True):
     key_file: Annotated[
         Any,
         Field(
-            "Key that a team shares, instead of your own secret: equal keys give equal labels. `kech ledger --new-key "
+            "Key file of a team, instead of your own secret: equal keys give equal labels. `kech ledger --new-key "
             "FILE` makes one.",
             "team.key",
         ),
@@ -553,10 +553,10 @@ class Labels(Part, frozen=True):
         set_fields(self, grid=check_grid(self.grid))
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
-            raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")
+            raise BadOption("--protect", "it protects labels on a round grid only. Omit it, or say --grid round.")
 
     def for_axis(self, axis: AxisChoice) -> tuple[str | float, str]:
-        """The grid of one column, and what protects its labels."""
+        """The grid and the protection of one column."""
         grid = self.grid if axis.grid is None else axis.grid
         return grid, (axis.protect or self.protect or "full") if grid == "round" else "none"
 
@@ -571,7 +571,7 @@ class Limits(Part, frozen=True):
     threads: Annotated[
         int | None,
         Field(
-            "Number of threads. By default all cores, and one for the engine of a small table.",
+            "Number of threads. By default all cores; the engine of a small table has one.",
             "4",
             accepts=lambda threads: is_whole(threads, 1, MOST_THREADS),
             reason=f"write a whole number from 1 to {MOST_THREADS}.",
@@ -580,7 +580,7 @@ class Limits(Part, frozen=True):
     engine: Annotated[
         str | None,
         Field(
-            "What holds the rows: duckdb (files), postgres (tables of a server) or spark (files of any size).",
+            "Engine that stores the rows: duckdb (files), postgres (tables of a server) or spark (files of any size).",
             "spark",
         ),
     ] = None
@@ -590,7 +590,8 @@ class Limits(Part, frozen=True):
     max_points: Annotated[
         int | None,
         Field(
-            "Largest number of distinct points; with more, kech makes the axes coarser. By default memory decides.",
+            "Largest number of distinct points. With more points kech makes the axes coarser. By default memory "
+            "decides.",
             "1000000",
             accepts=lambda points: is_whole(points, 1),
             reason="write a number of points, 1 or more.",
@@ -599,32 +600,29 @@ class Limits(Part, frozen=True):
 
 
 class Series(Part, frozen=True):
-    """How the releases of a growing table stay safe together: --series FOLDER."""
+    """How a series of releases of a growing table is made: --series FOLDER."""
 
     key: Annotated[
         tuple[str, ...],
         Field(
-            "Columns that tell the rows of a series apart, in every version alike. Without them, kech compares whole "
-            "rows.",
+            "Columns that identify a row in every version of a series. Without them, kech compares whole rows.",
             "visit_id",
         ),
     ] = ()
     wait: Annotated[
         float | None,
         Field(
-            "Largest share of the new rows that may wait for a later version, the most blurred first: 0.1 or 10%. The "
-            "series remembers it.",
+            "Largest share of the new rows that may wait for a later version, those with the widest labels first: 0.1 "
+            "or 10%. The series remembers it.",
             "10%",
-            accepts=lambda share: 0 <= share < 1,
-            reason="write a share of the rows, 0 or more and less than 1.",
-            percent=True,
+            **SHARE_BELOW_ONE,
         ),
     ] = None
     gather: Annotated[
         int | None,
         Field(
-            "New rows of later versions all wait until so many have gathered; cut together, they are blurred less. The "
-            "series remembers it.",
+            "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
+            "The series remembers it.",
             "500",
             accepts=lambda rows: is_whole(rows, 0),
             reason="write a number of rows, 0 or more.",
@@ -633,7 +631,7 @@ class Series(Part, frozen=True):
     departures: Annotated[
         str | None,
         Field(
-            "What becomes of a row that left the table: hold (at first: it stays until its whole cohort has left) or "
+            "What happens to a row that left the table: hold (default: it stays until its whole cohort has left) or "
             "withdraw (its cohort leaves at once). The series remembers it.",
             "withdraw",
             choices=("hold", "withdraw"),
@@ -642,7 +640,7 @@ class Series(Part, frozen=True):
     corrections: Annotated[
         str | None,
         Field(
-            "What becomes of a row that was corrected: keep (at first: it stays as first published) or withdraw (its "
+            "What happens to a row that was corrected: keep (default: it stays as first published) or withdraw (its "
             "cohort leaves). The series remembers it.",
             "withdraw",
             choices=("keep", "withdraw"),
@@ -651,8 +649,8 @@ class Series(Part, frozen=True):
     most_changed: Annotated[
         float | None,
         Field(
-            "Largest share of the known rows that may have other cells, or another key; more is refused, since the key "
-            "is probably wrong. At first 50%. The series remembers it.",
+            "Largest share of the known rows that may have other cells, or another key (default 50%). kech refuses "
+            "more, since the key is probably wrong. The series remembers it.",
             "100%",
             accepts=lambda share: 0 <= share <= 1,
             reason="write a share of the rows, from 0 to 1.",
@@ -665,23 +663,23 @@ class Series(Part, frozen=True):
         super().__post_init__()
 
 
-# -- checks that several parts share
+# -- checks of several parts
 
 
 def build_part(kind: type[Part], title: str, value: Any) -> Any:
-    """A part of a request: as it is, or from a dictionary of its fields."""
+    """The part of a request in `value`, which is the part itself or a dictionary of its fields."""
     if isinstance(value, kind):
         return value
     fields = {field.name: field for field in fields_of(kind)}
     if not isinstance(value, Mapping):
-        raise BadOption(f"[{title}]", f"it is a section with the fields {', '.join(fields)}.")
+        raise BadOption(f"[{title}]", f"write it as a section with the fields {', '.join(fields)}.")
     for name in value:
         check_known(name, fields, f"[{title}] has no such field.")
     return kind(**{name: fields[name].convert(each) for name, each in value.items()})
 
 
 def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
-    """Refuse a name that is none of those that are known, and suggest one."""
+    """Refuse a name that is not allowed, and suggest a similar one."""
     names = list(allowed)
     if name not in names:
         close = get_close_matches(name, names, n=1)
@@ -691,18 +689,18 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
 
 
 def set_fields(part: Part, **values: Any) -> None:
-    """Overwrite fields of a part while it is made; afterwards it is frozen."""
+    """Overwrite fields of a part while it is created; afterwards it is frozen."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)
 
 
 def is_whole(value: Any, least: int, most: float = inf) -> bool:
-    """Whether a value is a whole number between two others."""
+    """Whether a value is a whole number from `least` to `most`."""
     return not isinstance(value, bool) and least <= operator.index(value) <= most
 
 
 def as_names(names: Any, option: str) -> tuple[str, ...]:
-    """Names as a tuple, each once; a single name may stand alone."""
+    """One name or several as a tuple without repeats."""
     listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in listed):
         raise BadOption(option, "write a list of names, each a text.")
@@ -710,7 +708,7 @@ def as_names(names: Any, option: str) -> tuple[str, ...]:
 
 
 def check_grid(grid: Any) -> str | float:
-    """Round, exact, or a step as a number."""
+    """A grid, checked: `round`, `exact`, or a step as a number."""
     if isinstance(grid, str) and grid in ("round", "exact"):
         return grid
     try:
@@ -722,4 +720,4 @@ def check_grid(grid: Any) -> str | float:
     return int(step) if step == int(step) else step
 
 
-NO_CHOICE = AxisChoice()  # for a column of which nothing is said
+DEFAULT_AXIS = AxisChoice()  # of a column for which the user chose nothing

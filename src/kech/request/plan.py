@@ -32,7 +32,7 @@ OLD_KINDS = {
 
 
 def read_request(path: str | PathLike[str]) -> Request:
-    """Read a plan file; paths in it count from its own folder."""
+    """The request in a plan file; paths in it are relative to the folder of the file."""
     check_path(path)
     file = Path(path)
     if not file.is_file():
@@ -40,10 +40,10 @@ def read_request(path: str | PathLike[str]) -> Request:
     try:
         plan = msgspec.toml.decode(file.read_bytes())
         if renamed := dict.fromkeys(find_old_words(plan)):
-            raise BadPlan(path, f"it is written for an earlier version of kech. {'; '.join(renamed)}.")
+            raise BadPlan(path, f"it is for an earlier version of kech. Change these words: {'; '.join(renamed)}.")
         for name in plan:
             check_known(name, ("axes", *PARTS), "a plan has no such section.")
-        for section, name in paths_in(plan):
+        for section, name in find_paths(plan):
             section[name] = os.fspath(file.parent / section[name])
         return Request(**plan)
     except msgspec.DecodeError as fault:
@@ -53,57 +53,57 @@ def read_request(path: str | PathLike[str]) -> Request:
     except TypeError:
         raise BadPlan(path, "a path in it is not a text. Write it in double quotes.") from None
     except BadOption as refusal:
-        raise BadPlan(path, name_place(refusal)) from None
+        raise BadPlan(path, locate_in_plan(refusal)) from None
 
 
 def explain_fault(fault: str) -> str:
-    """Where a plan is no TOML, and how to write it; the words of the parser may show a value."""
+    """The place where a plan is not TOML, and what to write; the message of the parser could show a value."""
     place = re.search(r"line \d+, column \d+", fault)
-    repeats = "a field or section stands here twice. Omit one of the two."
+    repeats = "a field or section is written twice. Omit one of the two."
     syntax = 'it is not TOML. Write fields as NAME = VALUE, texts in double quotes and lists as ["a", "b"].'
     return f"{place[0] if place else 'at its end'}: {repeats if REPEATED.search(fault) else syntax}"
 
 
-def name_place(refusal: BadOption) -> str:
-    """A refusal of a value, in the words of a plan."""
+def locate_in_plan(refusal: BadOption) -> str:
+    """The refusal of a value, with the field and section of the plan in place of the option."""
     field = next((field for field in FIELDS.values() if field.option == refusal.option), None)
     place = f"{field.name} in [{field.part}]" if field and field.part in PARTS else in_python(refusal.option)
     return f"{place}: {in_python(refusal.reason)}"
 
 
 def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = "") -> str:
-    """The text of a plan file in this folder, below a note; paths count from the folder."""
-    plan = msgspec.to_builtins(request, enc_hook=refuse_object)
-    for section, name in paths_in(plan):
+    """The text of a plan file in this folder: a note as comment, then the request; paths are relative to the folder."""
+    plan = msgspec.to_builtins(request, enc_hook=write_path)
+    for section, name in find_paths(plan):
         section[name] = os.path.relpath(section[name], folder)
     lines = "".join(f"# {line}\n" for line in note.splitlines())
     return (f"{lines}\n" if note else "") + tomli_w.dumps(omit_empty(plan))
 
 
-def paths_in(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """The places of a plan that name files and folders."""
-    places = [(section_of(plan, "columns"), "hierarchies"), (section_of(plan, "labels"), "key_file")]
-    axes = section_of(plan, "axes")
-    for section, name in (*places, *((section_of(axes, column), "hierarchy") for column in axes)):
+def find_paths(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every section and field of a plan that names a file or folder."""
+    fields = [(get_section(plan, "columns"), "hierarchies"), (get_section(plan, "labels"), "key_file")]
+    axes = get_section(plan, "axes")
+    for section, name in (*fields, *((get_section(axes, column), "hierarchy") for column in axes)):
         if section.get(name) is not None:
             yield section, name
 
 
-def section_of(plan: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """A section of a plan; an empty one where there is none."""
+def get_section(plan: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A section of a plan; empty where it is missing."""
     section = plan.get(name)
     return section if isinstance(section, dict) else {}
 
 
-def refuse_object(value: Any) -> Any:
-    """Only paths can be written to a file."""
+def write_path(value: Any) -> Any:
+    """A path as text; any other object is refused, since TOML cannot hold it."""
     if isinstance(value, PathLike):
         return os.fspath(value)
     raise UsageError("A plan names hierarchies by their files. Write each hierarchy to a file, and name that file.")
 
 
 def omit_empty(value: Any) -> Any:
-    """A plan without nulls, which TOML lacks, and without empty sections."""
+    """The same dictionary without None, which TOML lacks, and without empty sections."""
     if not isinstance(value, dict):
         return value
     inner = {key: omit_empty(each) for key, each in value.items()}
@@ -111,17 +111,17 @@ def omit_empty(value: Any) -> Any:
 
 
 def find_old_words(plan: Mapping[str, Any]) -> Iterator[str]:
-    """The words of an earlier version in a plan, each with the word of today."""
+    """A sentence for each outdated word of a plan, with its replacement."""
     yield from (SECTIONS[name] for name in plan if name in SECTIONS)
     yield from (
-        f"{old} in [{section}] is now {section}" for section, old in RENAMED if old in section_of(plan, section)
+        f"{old} in [{section}] is now {section}" for section, old in RENAMED if old in get_section(plan, section)
     )
     if "hierarchies" in plan:
         yield "hierarchies is now hierarchies in [columns]"
-    release, axes = section_of(plan, "release"), section_of(plan, "axes")
+    release, axes = get_section(plan, "release"), get_section(plan, "axes")
     for name in release:
         field = FIELDS.get(name)
         yield f"{name} in [release] is now {name} in [{field.part}]" if field else f"{name} no longer exists"
-    for section in (release, *(section_of(axes, column) for column in axes)):
+    for section in (release, *(get_section(axes, column) for column in axes)):
         yield from (advice for word, advice in OLD_GRIDS.items() if section.get("grid") == word)
         yield from (advice for word, advice in OLD_KINDS.items() if section.get("kind") == word)

@@ -19,12 +19,12 @@ HEADINGS = {
 
 
 def heading_of(field: Field) -> str:
-    """The heading under which an option is shown; axes are about columns."""
+    """The heading under which the help shows an option; options about axes are below columns."""
     return HEADINGS.get(field.part, HEADINGS["columns"])
 
 
 def describe_fields() -> list[dict[str, Any]]:
-    """Every field, for pages that make forms of them."""
+    """Every field as a dictionary, for the forms of the studio."""
     return [
         {
             "name": field.name,
@@ -40,18 +40,18 @@ def describe_fields() -> list[dict[str, Any]]:
 
 
 def describe_cuts() -> dict[str, dict[str, Any]]:
-    """Every way to part rows into classes, with the rules of what can be asked of it."""
+    """Every cut with its purpose and the options it accepts."""
     return {name: asdict(rules) for name, rules in CUTS.items()}
 
 
 def render_reference() -> str:
-    """Every field in Markdown, one table for each section of the plan file."""
+    """All fields in Markdown: one table for each section of the plan file."""
     titles = {"axes.NAME": fields_of(AxisChoice)} | {part: fields_of(PARTS[part]) for part in PARTS}
     return "\n\n".join(f"### `[{title}]`\n\n{render_table(fields)}" for title, fields in titles.items()) + "\n"
 
 
 def render_table(fields: Iterable[Field]) -> str:
-    """A table in Markdown: the word of the plan file, the option, its default, an example and what it does."""
+    """A table in Markdown: name in the plan file, option, default, example and help of each field."""
     lines = ["| plan | option | default | example | what it does |", "|---|---|---|---|---|"]
     for field in fields:
         option = f"`{field.option}`" if field.name in FIELDS and FIELDS[field.name].part == field.part else "`--axis`"
@@ -61,6 +61,6 @@ def render_table(fields: Iterable[Field]) -> str:
 
 
 def format_default(field: Field) -> str:
-    """A default as a plan file has it; nothing where a field may be absent."""
+    """The default in the syntax of a plan file; empty where a field has none."""
     default = str(field.default).lower() if isinstance(field.default, bool) else field.default
     return "" if field.default in (None, (), {}) else f"`{default}`"

@@ -1,6 +1,6 @@
 """Request: everything that a user asks for, as one object, one file (kech.toml) and one set of options.
 
-In: a plan file, options of the command line, or keywords of Python.  Out: a `Request` whose values are checked.
+In: a plan file, options of the command line, or keywords of Python.  Out: a `Request` with checked values.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
-    NO_CHOICE,
+    DEFAULT_AXIS,
     ROLES,
     AxisChoice,
     Columns,
@@ -31,7 +31,7 @@ from kech.request.parts import (
     set_fields,
 )
 
-LARGEST_K = 100  # where no k is named
+LARGEST_K = 100  # of a spectrum for which no k is named
 
 PARTS: dict[str, type[Part]] = {
     "columns": Columns,
@@ -70,9 +70,9 @@ class Request(Part, frozen=True):
             raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
-            raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
+            raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
-            raise BadOption("--field", "only the homological reading of --cut regime takes it. Omit it.")
+            raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
         if self.cut.suppress and self.cut.eps is not None:
             raise BadOption(
                 "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
@@ -84,7 +84,7 @@ class Request(Part, frozen=True):
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:
-        """Refuse a keyword that is no section; a field is written in its section."""
+        """Refuse a keyword that is not the name of a section; for a field, name its section."""
         if field := FIELDS.get(name):
             advice = f"kech.Request({field.part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
             raise BadOption(name, f"it is a field of the section {field.part}. Write {advice}.")
@@ -92,39 +92,39 @@ class Request(Part, frozen=True):
 
     @property
     def is_homological(self) -> bool:
-        """Whether the regime cut is by homology."""
+        """Whether the cut is regime with the homological reading."""
         return CUTS[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
 
     def override(self, **fields: Any) -> Self:
-        """The same request with other values of some fields, named as keywords are; None changes nothing."""
+        """A copy of the request with new values of some fields; None leaves a field unchanged."""
         fields = {name: value for name, value in fields.items() if value is not None}
         FIELDS["cut"].check(fields.get("cut"))
         rules = CUTS.get(fields.get("cut", ""))
-        if rules and not rules.by_components:  # these fields belong to components alone
+        if rules and not rules.by_components:  # only cuts by components have these fields
             fields = {"reading": "strict", "field": 2} | fields
         for name in [*fields]:
-            dropped = [other for other in find_field(name).drops if other not in fields]
-            fields |= {other: FIELDS[other].default for other in dropped}
-        fields = self.free_roles(fields) | fields
+            reset = [other for other in find_field(name).resets if other not in fields]
+            fields |= {other: FIELDS[other].default for other in reset}
+        fields = self.roles_without_reassigned(fields) | fields
         parts: dict[str, dict[str, Any]] = {}
         for name, value in fields.items():
             parts.setdefault(FIELDS[name].part, {})[name] = value
-        said_axes = parts.pop("request", {}).get("axes", {})
-        axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in said_axes.items()}
+        new_axes = parts.pop("request", {}).get("axes", {})
+        axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in new_axes.items()}
         changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
         return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
 
-    def free_roles(self, fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-        """Earlier roles without the columns that now get another one."""
+    def roles_without_reassigned(self, fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+        """The columns of each role of this request, without those to which `fields` give another role."""
         reassigned = {name for role in ROLES if role in fields for name in as_names(fields[role], FIELDS[role].option)}
         roles = self.columns.roles().items() if reassigned else ()
         return {role: tuple(name for name in names if name not in reassigned) for role, names in roles}
 
     def public_parameters(self) -> dict[str, Any]:
-        """What a certificate states: the fields that decide labels, where they say something."""
+        """The parameters in a certificate: the fields that decide labels, without those that have no effect."""
         parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(NO_CHOICE)[1]
-        silent = {
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(DEFAULT_AXIS)[1]
+        unused = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
             "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
@@ -132,10 +132,10 @@ class Request(Part, frozen=True):
             "suppress": not self.cut.suppress,
             "protect_history": not self.goal.protect_history,
         }
-        return {name: value for name, value in parameters.items() if value is not None and not silent.get(name)}
+        return {name: value for name, value in parameters.items() if value is not None and not unused.get(name)}
 
     def value(self, name: str) -> Any:
-        """The value of a field, named as options and keywords are."""
+        """The value of a field, by its name."""
         part = FIELDS[name].part
         return getattr(self if part == "request" else getattr(self, part), name)
 
@@ -144,13 +144,13 @@ FIELDS = {field.name: field for part in (Request, *PARTS.values()) for field in 
 
 
 def find_field(name: str) -> Field:
-    """The field of an option or a keyword."""
+    """The field of this name, or a refusal that suggests one."""
     check_known(name, FIELDS, "a request has no such field.")
     return FIELDS[name]
 
 
 def check_k(k: int) -> int:
-    """A number of rows, 1 or more: the only place where the maker checks k."""
+    """k, checked: a number of rows, 1 or more.  Only this function checks k for the maker of a release."""
     FIELDS["k"].check(k)
     return k
 
@@ -158,7 +158,7 @@ def check_k(k: int) -> int:
 def check_ks(
     ks: int | Sequence[int] | None, most: int, too_few: Callable[[int, int], GoalNotMet] = TooFewRows
 ) -> list[int]:
-    """Each k once, ascending, between 1 and the number of rows, or of people; without any, 2 to 100."""
+    """The values of k, checked against the number of rows or people, ascending; by default 2 to 100."""
     ks_to_check = range(2, min(LARGEST_K, most) + 1) if ks is None else ks if isinstance(ks, Iterable) else [ks]
     chosen = sorted({check_k(k) for k in ks_to_check})
     if not chosen:
@@ -169,19 +169,19 @@ def check_ks(
 
 
 def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice:
-    """How a column is generalized; a kind or an order alone changes nothing else of what is known."""
+    """The axis choice of a column from a kind, an order, a dictionary or a choice; a kind or order updates `before`."""
     axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
-            raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        axis = msgspec.structs.replace(before or NO_CHOICE, kind=choice, order=())
+            raise BadOption("--axis", f"choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
+        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(before or NO_CHOICE, kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind="ordered", order=choice)
     if (axis.kind == "ordered") != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

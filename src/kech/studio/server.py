@@ -17,7 +17,7 @@ from kech.studio.guard import Guard
 from kech.studio.routes import hand_over, make_app
 from kech.studio.workspace import Workspace
 from kech.system.console import ignore_interrupts
-from kech.system.machine import ENDINGS
+from kech.system.machine import STOP_SIGNALS
 
 GRACE = 2  # seconds for answers on their way when the studio ends
 
@@ -45,7 +45,7 @@ class OnceInterruptedServer(uvicorn.Server):
 def end_on_signals(server: uvicorn.Server) -> Iterator[None]:
     """Ctrl-C and the end of the terminal end the server from now on, unless they are to be ignored (nohup)."""
     alone = threading.current_thread() is not threading.main_thread()
-    heard = [x for x in ENDINGS if not alone and signal.getsignal(x) is not signal.SIG_IGN]
+    heard = [x for x in STOP_SIGNALS if not alone and signal.getsignal(x) is not signal.SIG_IGN]
     before = {number: signal.signal(number, server.handle_exit) for number in heard}
     try:
         yield

@@ -26,7 +26,7 @@ from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import LANES, VERBS
-from kech.system.files import claim_folder, clear_refusals, remove_folder
+from kech.system.files import claim_folder, refuse_disk_errors, remove_folder
 from kech.tables.demo import generate_town, nine_rows, write_csv
 from kech.tables.source import FORMATS
 
@@ -132,7 +132,7 @@ class OpenTable:
         if ending not in TREES:
             raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
-        with clear_refusals(Path(path.name)), open(path, "wb", opener=open_private) as file:
+        with refuse_disk_errors(Path(path.name)), open(path, "wb", opener=open_private) as file:
             file.write(body)
         self.trees[path.name] = path
         return path.name
@@ -150,7 +150,7 @@ class OpenTable:
     def read_plan(self, body: bytes) -> Request:
         """A plan that a page hands over."""
         file = self.folder / "plan.toml"
-        with clear_refusals(Path(file.name)), open(file, "wb", opener=open_private) as handed:
+        with refuse_disk_errors(Path(file.name)), open(file, "wb", opener=open_private) as handed:
             handed.write(body)
         try:
             return name_trees(kech.read_request(file))
@@ -300,7 +300,7 @@ class Workspace:
         try:
             if len(self.tables) + len(self.coming) > MOST_TABLES:
                 raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
-            with clear_refusals(Path(name)):
+            with refuse_disk_errors(Path(name)):
                 folder.mkdir(mode=0o700)
                 yield folder
         except BaseException:

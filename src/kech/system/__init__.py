@@ -1,1 +1,1 @@
-"""What kech needs of the machine: files put in place at once, memory, progress, interrupts, the owner's secret."""
+"""Services of the operating system: atomic files, memory, progress, interrupts, the owner's secret."""

@@ -1,7 +1,7 @@
-"""Console: what a person who waits for a command sees and does: reports of progress, and Ctrl-C.
+"""Console: reports of progress, and Ctrl-C.
 
-Packages report what they do; a listener shows it.  Ctrl-C stops a command once, and never between a file and its
-certificate.  Only the main thread hears it, and other handlers of it stay in place.
+Packages report what they do, and a listener shows it.  Ctrl-C stops a command once, and never between a file and its
+certificate.  Only the main thread receives it, and handlers of other programs stay installed.
 """
 
 import os
@@ -16,33 +16,31 @@ from typing import Any
 
 Listener = Callable[[str, float | None], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
-_stretch: ContextVar[tuple[float, float]] = ContextVar(
-    "stretch", default=(0.0, 1.0)
-)  # of the whole work: start, length
+_progress_range: ContextVar[tuple[float, float]] = ContextVar("progress_range", default=(0.0, 1.0))  # start, length
 
 
-def report(doing: str, share: float | None = None) -> None:
-    """Say what is being done and, if known, how much of it is."""
+def report(doing: str, done: float | None = None) -> None:
+    """Tell the listener what is being done and, if known, which fraction of it is done."""
     listener = _listener.get()
     if listener is not None:
-        start, length = _stretch.get()
-        listener(doing, None if share is None else start + length * share)
+        start, length = _progress_range.get()
+        listener(doing, None if done is None else start + length * done)
 
 
 @contextmanager
-def within(done: int, total: int) -> Iterator[None]:
-    """Shares reported inside are those of one of several equal pieces of work, of which some are done."""
-    start, length = _stretch.get()
-    token = _stretch.set((start + length * done / total, length / total))
+def scale_progress(done: int, total: int) -> Iterator[None]:
+    """Count the work inside the block as one of `total` equal steps, of which `done` are finished."""
+    start, length = _progress_range.get()
+    token = _progress_range.set((start + length * done / total, length / total))
     try:
         yield
     finally:
-        _stretch.reset(token)
+        _progress_range.reset(token)
 
 
 @contextmanager
 def listen(listener: Listener) -> Iterator[None]:
-    """Hear every report made inside."""
+    """Send every report made inside the block to this listener."""
     token = _listener.set(listener)
     try:
         yield
@@ -53,36 +51,36 @@ def listen(listener: Listener) -> Iterator[None]:
 # -- Ctrl-C -----------------------------------------------------------------------------------------------
 
 
-STOPPED = 130  # the exit code of Ctrl-C, as shells have it
-CLEARED = 5.0  # seconds after which no command is still clearing up
+INTERRUPT_EXIT_CODE = 130  # the exit code that shells use for Ctrl-C
+CLEANUP_SECONDS = 5.0  # after which no command is still cleaning up
 
 
 def stop_once(number: int, frame: FrameType | None) -> None:
-    """Stop, and ignore Ctrl-C from now on."""
+    """Handle the first Ctrl-C: stop the command, and ignore the next ones."""
     signal.signal(signal.SIGINT, IgnoreInterrupt())
     signal.default_int_handler(number, frame)
 
 
 class IgnoreInterrupt:
-    """A handler that ignores Ctrl-C while a command clears up; later Ctrl-C stops again."""
+    """A handler that ignores Ctrl-C while a command cleans up; a later Ctrl-C stops it again."""
 
     def __init__(self) -> None:
         self.since = time.monotonic()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Ignore Ctrl-C, for a while."""
-        if time.monotonic() > self.since + CLEARED:
+        """Ignore Ctrl-C until the time for cleaning up is over."""
+        if time.monotonic() > self.since + CLEANUP_SECONDS:
             stop_once(number, frame)
 
 
 @contextmanager
 def exit_on_interrupt() -> Iterator[None]:
-    """Ctrl-C ends Python at once, without a message: no work has begun."""
+    """Let Ctrl-C end Python at once and without a message, while kech is imported."""
     before = current_handler()
     if before is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
+    signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPT_EXIT_CODE))
     try:
         yield
     finally:
@@ -91,7 +89,7 @@ def exit_on_interrupt() -> Iterator[None]:
 
 @contextmanager
 def interrupt_once(to_the_end: bool) -> Iterator[None]:
-    """The first Ctrl-C stops a command; later ones are ignored while it clears up, or until Python ends."""
+    """Let the first Ctrl-C stop the command; ignore later ones while it cleans up, or until Python ends."""
     if current_handler() is not signal.default_int_handler:
         yield
         return
@@ -105,20 +103,20 @@ def interrupt_once(to_the_end: bool) -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """Ignore Ctrl-C while a command clears up that was stopped in another way."""
+    """Ignore Ctrl-C while a command that was stopped in another way cleans up."""
     if current_handler() is stop_once:
         signal.signal(signal.SIGINT, IgnoreInterrupt())
 
 
 def accept_interrupts() -> None:
-    """Let the next Ctrl-C stop the command: the last one ended only a part of it."""
+    """Let the next Ctrl-C stop the command: the last one only ended a search inside it."""
     if isinstance(current_handler(), IgnoreInterrupt):
         signal.signal(signal.SIGINT, stop_once)
 
 
 @contextmanager
 def delay_interrupts() -> Iterator[None]:
-    """Ctrl-C waits until this is done.
+    """Delay Ctrl-C until the block ends.
 
     Otherwise a file could lack its certificate.  DuckDB would report that a COMMIT was interrupted, though it had
     committed.
@@ -138,5 +136,5 @@ def delay_interrupts() -> Iterator[None]:
 
 
 def current_handler() -> Any:
-    """The handler of Ctrl-C; None outside the main thread, where nobody can change it."""
+    """The handler of Ctrl-C; None outside the main thread, where it cannot be changed."""
     return signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None

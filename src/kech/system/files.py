@@ -1,6 +1,6 @@
-"""Files: written aside, flushed, then put in place, so that a reader sees the old file or the whole new one.
+"""Files: written as a draft, flushed, then renamed, so that a reader sees the old file or the whole new one.
 
-A draft is locked by the process that writes it; a draft nobody holds was left by a run that was killed.
+The process that writes a draft locks it.  A draft without a lock was left behind by a process that was killed.
 """
 
 import errno
@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from kech.errors import CannotWrite
@@ -17,13 +17,14 @@ from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
 FOLDERS = "kech-folder-*"
-UNFOLLOWED = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
+NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
+OPEN_WITHOUT_LINKS = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
 
 
 @contextmanager
 def draft_file(target: Path) -> Iterator[Path]:
-    """A private draft beside the target; it is gone afterwards unless it was put in place."""
-    clear_leftovers(target.parent, DRAFTS)
+    """A private draft in the folder of the target, removed at the end of the block unless it was put in place."""
+    remove_leftovers(target.parent, DRAFTS)
     draft, handle = claim_draft(target)
     try:
         yield draft
@@ -34,12 +35,12 @@ def draft_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def draft_folder(target: Path) -> Iterator[Path]:
-    """A private draft of a whole folder; it and the folders made for it are gone unless it was put in place."""
+    """A private draft of a folder, removed with the parent folders made for it unless it was put in place."""
     missing = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        clear_leftovers(target.parent, DRAFTS)
-        draft, handle = claim_draft_folder(target)
+        remove_leftovers(target.parent, DRAFTS)
+        draft, handle = claim_draft(target, is_folder=True)
         try:
             yield draft
         finally:
@@ -52,48 +53,40 @@ def draft_folder(target: Path) -> Iterator[Path]:
 
 
 def put_folder_in_place(draft: Path, target: Path) -> None:
-    """Give a draft its name, unless there is a folder of that name with anything in it."""
+    """Rename a draft folder to its target; OSError where the target is a folder with files."""
     draft.chmod(0o777 & ~current_umask())
     draft.rename(target)
 
 
-def claim_draft_folder(target: Path) -> tuple[Path, int]:
-    """A new locked folder; as with files, another process may be quicker."""
+def claim_draft(target: Path, *, is_folder: bool = False) -> tuple[Path, int]:
+    """A new draft and its lock; another process may remove it before it is locked, then the next name is tried."""
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
-        draft.mkdir(mode=0o700)
-        with suppress(FileNotFoundError):
-            handle = machine.open_handle(draft, os.O_RDONLY)
-            if is_ours(draft, handle):
+        if is_folder:
+            draft.mkdir(mode=0o700)
+        with suppress(FileNotFoundError) if is_folder else nullcontext():  # a new folder may be removed already
+            handle = machine.open_handle(draft, os.O_RDONLY if is_folder else NEW_FILE, 0o600)
+            if lock_new_draft(draft, handle):
                 return draft, handle
 
 
-def claim_draft(target: Path) -> tuple[Path, int]:
-    """A new locked file; another process may clear it before it is locked, then the next is tried."""
-    while True:
-        draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
-        handle = machine.open_handle(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if is_ours(draft, handle):
-            return draft, handle
-
-
 def claim_folder() -> tuple[Path, int]:
-    """A new locked private folder for temporary files."""
-    place = Path(tempfile.gettempdir())
-    clear_leftovers(place, FOLDERS)
-    with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+    """A new private folder for temporary files, and its lock."""
+    parent = Path(tempfile.gettempdir())
+    remove_leftovers(parent, FOLDERS)
+    with refuse_disk_errors(parent, "Name another folder for temporary files in TMPDIR."):
         while True:
             folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
             with suppress(FileNotFoundError):  # another process took it for a leftover
                 handle = machine.open_handle(folder, os.O_RDONLY)
-                if is_ours(folder, handle):
+                if lock_new_draft(folder, handle):
                     return folder, handle
 
 
-def is_ours(path: Path, handle: int) -> bool:
-    """Whether this process locked a new file or folder before another one took it for a leftover; if not, it is closed.
+def lock_new_draft(path: Path, handle: int) -> bool:
+    """Lock a new file or folder; False, and its handle closed, where another process removed it as a leftover.
 
-    Where nothing can be locked, nobody could tell a draft from a leftover.
+    A file system without locks is refused: there a draft could not be told from a leftover.
     """
     try:
         if lock(handle) and path.exists():
@@ -108,7 +101,7 @@ def is_ours(path: Path, handle: int) -> bool:
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A private folder that is gone afterwards."""
+    """A private folder for temporary files, removed at the end of the block."""
     folder, handle = claim_folder()
     try:
         yield folder
@@ -117,15 +110,15 @@ def private_folder() -> Iterator[Path]:
 
 
 def remove_folder(folder: Path, handle: int) -> None:
-    """Remove a private folder."""
+    """Remove a private folder with its files, and its lock."""
     shutil.rmtree(folder, ignore_errors=True)
     machine.close_handle(handle)
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
-    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only.
+    """Flush drafts to disk and rename each to its target, in order; private ones stay readable to their owner only.
 
-    Another process that puts files in place in the same folder waits.  So no release gets the certificate of another.
+    The folders are locked meanwhile, so that no release gets the certificate of another one.
     """
     for draft in moves:
         with draft.open("r+b") as file:  # Windows flushes only what may be written
@@ -140,7 +133,7 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
 
 @contextmanager
 def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
-    """Lock folders, so that no other process puts files in place there; a draft already belongs to its writer.
+    """Lock folders, so that no other process puts files in place there; a draft folder is locked already.
 
     A folder may have several names, but is locked once: a process that waits for its own lock waits forever.
     """
@@ -159,41 +152,43 @@ def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
 
 
 @contextmanager
-def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
-    """Turn a failure of the disk into a refusal that names the target, and what to do."""
+def refuse_disk_errors(target: Path, hint: str = "") -> Iterator[None]:
+    """Turn an OSError into a refusal that names the target; `hint` replaces the usual advice."""
     try:
         yield
     except OSError as failure:
         reason = os.strerror(failure.errno) if failure.errno else type(failure).__name__
-        elsewhere = " Its file system locks nothing: choose another folder." * (failure.errno == errno.ENOLCK)
-        raise CannotWrite(target, f"{reason.lower()}.{hint or elsewhere}") from None
+        advice = "Check the folder, its permissions and the free space on its disk."
+        if failure.errno == errno.ENOLCK:
+            advice = "Its file system has no locks. Choose another folder."
+        raise CannotWrite(target, f"{reason.lower()}. {hint or advice}") from None
 
 
 def write_text(target: Path, text: str, *, private: bool = False) -> None:
-    """Write a small file whole or not at all."""
+    """Write a small text file atomically."""
     write_bytes(target, text.encode(), private=private)
 
 
 def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
-    """Write a small file of bytes whole or not at all."""
-    with clear_refusals(target), draft_file(target) as draft:
+    """Write a small file atomically."""
+    with refuse_disk_errors(target), draft_file(target) as draft:
         draft.write_bytes(content)
         put_in_place({draft: target}, private=private)
 
 
 @contextmanager
 def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
-    """Wait until no other process, and no other thread, holds this file; then hold it."""
-    with clear_refusals(path, hint):
-        handle = take_lock(path)
+    """Hold the lock of a file during the block, after waiting for other processes and threads."""
+    with refuse_disk_errors(path, hint):
+        handle = acquire_lock(path)
     try:
         yield
     finally:
         machine.close_handle(handle)
 
 
-def take_lock(path: Path) -> int:
-    """A handle that holds this file; where it was removed while we waited, the new one of that name."""
+def acquire_lock(path: Path) -> int:
+    """A handle with the lock of this file, which is created where it is missing, or was removed meanwhile."""
     while True:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = machine.open_handle(path, os.O_CREAT | os.O_RDWR, 0o600)
@@ -204,14 +199,14 @@ def take_lock(path: Path) -> int:
         machine.close_handle(handle)
 
 
-def clear_leftovers(folder: Path, pattern: str) -> None:
-    """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
+def remove_leftovers(folder: Path, pattern: str) -> None:
+    """Remove drafts and temporary folders of this user that no process has locked."""
     leftovers: list[Path] = []
     with suppress(OSError):  # a folder that cannot be listed
         leftovers.extend(folder.glob(pattern))
     for path in leftovers:
         with suppress(OSError):
-            handle = machine.open_handle(path, UNFOLLOWED)
+            handle = machine.open_handle(path, OPEN_WITHOUT_LINKS)
             try:
                 if machine.stat_handle(handle).st_uid == machine.user_id() and lock(handle):
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
@@ -219,10 +214,10 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
                 machine.close_handle(handle)
 
 
-def is_held(draft: Path) -> bool:
-    """Whether somebody is still writing a draft, or may be."""
+def is_draft_locked(draft: Path) -> bool:
+    """Whether a process may still be writing this draft."""
     try:
-        handle = machine.open_handle(draft, UNFOLLOWED)
+        handle = machine.open_handle(draft, OPEN_WITHOUT_LINKS)
     except FileNotFoundError:
         return False
     except OSError:
@@ -236,7 +231,7 @@ def is_held(draft: Path) -> bool:
 
 
 def lock(handle: int) -> bool:
-    """Whether this process now holds the file; OSError where the file system has no locks for it."""
+    """Try to lock a file, without waiting; OSError where the file system has no locks."""
     try:
         machine.flock(handle, machine.EXCLUSIVE | machine.AT_ONCE)
     except BlockingIOError:
@@ -245,13 +240,13 @@ def lock(handle: int) -> bool:
 
 
 def state_folder(hint: str) -> Path:
-    """Where kech remembers: $KECH_HOME, or kech below $XDG_STATE_HOME, or below ~/.local/state."""
+    """The folder of ledger and secret: $KECH_HOME, or kech in $XDG_STATE_HOME or in ~/.local/state."""
     if home := os.environ.get("KECH_HOME"):
         return Path(home)
     try:
         return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "kech"
     except RuntimeError:
-        raise CannotWrite("kech", f"there is no home folder.{hint}") from None
+        raise CannotWrite("kech", f"there is no home folder. {hint}") from None
 
 
 def current_umask() -> int:

@@ -1,4 +1,4 @@
-"""Memory: how much of it a user allows, and how much each part of the work takes.
+"""Memory: how much of it a user allows, and how much each step of the work needs.
 
 One table of figures in bytes.  Each was chosen so that the peak of the whole process stays within 1.3 times --memory:
 `make memory` (campaign/memory.py) measures it in child processes, on tables of several shapes.  The engines set their
@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from kech.errors import BadOption, OutOfMemory, ResourceError, TooManyPoints, megabytes
 from kech.system import machine
 
-# the program: tables, points, release
+# the program itself: tables, points, release
 BASE_BYTES = 240_000_000  # Python, Arrow and the kernels, before a row is read
 LEAST_BYTES = 320_000_000  # the smallest --memory: the program and a small table
 # values of a column of text: tables.table
 TEXT_BYTES = 60  # a text beside its letters
-TEXT_COPIES = 8  # of a text that are held at once
-TEXT_SHARE = 0.1  # of --memory: texts may take so much even where the program leaves less
+TEXT_COPIES = 8  # of a text that are in memory at once
+TEXT_SHARE = 0.1  # of --memory, which texts may always use
 # points and classes: points.points
-ENGINE_POINT_BYTES = TooManyPoints.each  # a point with its part of the engine: so many points there may always be
+ENGINE_POINT_BYTES = (
+    TooManyPoints.bytes_per_point
+)  # a point, with the memory of the engine: so many points are always allowed
 POINT_BYTES, AXIS_BYTES = 700, 70  # a point while it is cut and published, and each of its codes
-GRAIN_BYTES = 150  # a point told apart by its sensitive values
+GRAIN_BYTES = 150  # a grain: the rows of a point with the same sensitive values
 CLASS_BYTES = 700  # a class with its labels
 HELD_POINT_BYTES, HELD_CLASS_BYTES = 80, 320  # in the partition of each further k of a spectrum
-SAMPLE_ROW_BYTES = 3000  # a row of the sample that tells how coarse axes must be
+SAMPLE_ROW_BYTES = 3000  # a row of the sample from which the step of coarse axes is found
 # values of a sensitive column, counted in the written file: points.points
 VALUE_BYTES = 200  # a value of any column
 VALUE_FIGURE_BYTES = 250  # a value of the column that is being counted
@@ -45,46 +47,46 @@ PAIR_BYTES = 100  # a row and one more class of a release that it could be in
 
 
 def working_bytes(points: int, grains: int, classes: int, values: Sequence[int]) -> int:
-    """--memory that it takes to cut and publish points of so many bytes in all; `values` are the distinct values of
-    each person column and sensitive column.
+    """Bytes needed to cut points into classes and to publish them.
+
+    In: bytes of all points, number of grains and classes, and the distinct values of each person or sensitive column.
     """
     return BASE_BYTES + points + grains * GRAIN_BYTES + classes * CLASS_BYTES + counting_bytes(values)
 
 
 def point_bytes(axes: int) -> int:
-    """Bytes of a point while it is cut and published.
+    """Bytes of a point on so many axes while it is cut and published.
 
-    Measured on 100,000 and 1,000,000 rows of 3 and 8 columns, by rows and by people: all estimates are 1.0 to 1.5
+    Measured on 100,000 and 1,000,000 rows of 3 and 8 columns, for rows and for people: all estimates are 1.0 to 1.5
     times the peak.
     """
     return POINT_BYTES + AXIS_BYTES * axes
 
 
 def counting_bytes(values: Sequence[int]) -> int:
-    """Bytes for so many values of each sensitive column: the texts of all, the figures of one column at a time."""
+    """Bytes needed to count the distinct values of sensitive columns: texts of all, figures of one column at a time."""
     return sum(values) * VALUE_BYTES + max(values, default=0) * VALUE_FIGURE_BYTES
 
 
 def further_partitions_bytes(points: int, classes: Sequence[int]) -> int:
-    """Bytes of the partitions that a spectrum holds for further k; `classes` has the number of classes of each."""
+    """Bytes of the partitions of the other k of a spectrum, from the number of points and of classes at each k."""
     return sum(points * HELD_POINT_BYTES + count * HELD_CLASS_BYTES for count in classes)
 
 
 def check_need(need: int, limit: int, what: str, advice: str) -> None:
-    """Refuse before the machine does."""
+    """Refuse work (`what`) that needs more bytes than the limit; `advice` is a sentence with what to do."""
     if need > limit:
         sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
-        more = f"Or allow {megabytes(need - limit)} more: --memory."
-        raise ResourceError(f"{what} may need {sizes}. {advice} {more}")
+        raise ResourceError(f"{what} may need {sizes}. {advice} Or raise --memory by {megabytes(need - limit)}.")
 
 
 def half_the_memory() -> int:
-    """Half the bytes of memory that this machine has."""
+    """Half of the memory of this machine, in bytes."""
     return machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_memory(memory: str | None) -> str | None:
-    """A size such as 2GB, and not less than kech takes for itself."""
+    """The limit, checked: a size such as 2GB, and at least what kech needs for itself."""
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     if memory is not None and (size := in_bytes(memory)) < LEAST_BYTES:
@@ -93,16 +95,16 @@ def check_memory(memory: str | None) -> str | None:
 
 
 def allowed_bytes(memory: str | None) -> int:
-    """Bytes that a limit allows; without one, most of the machine."""
+    """The limit in bytes; without one, 80 % of the memory of the machine."""
     return in_bytes(memory) if memory else int(0.8 * machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES"))
 
 
 def limit_of(memory: str | None) -> int | None:
-    """Bytes of a limit that was checked before."""
+    """The limit in bytes; None without one."""
     return in_bytes(memory) if memory else None
 
 
 def in_bytes(memory: str) -> int:
-    """A size such as 2GB, which was checked before."""
+    """A checked size such as 2GB, in bytes."""
     number, power = re.match(r"([\d.]+)\s*([KMGT])", memory.upper()).groups()  # type: ignore[union-attr]
     return int(float(number) * (1024 if "I" in memory.upper() else 1000) ** ("KMGT".index(power) + 1))

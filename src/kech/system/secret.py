@@ -13,17 +13,17 @@ from pathlib import Path
 
 from kech.errors import BadKey, BadTarget, check_path
 from kech.system import machine
-from kech.system.files import clear_refusals, hold_lock, state_folder, write_text
+from kech.system.files import hold_lock, refuse_disk_errors, state_folder, write_text
 
 SIZE = 32  # bytes
-FORM = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
+KEY_FILE = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
 LONGEST = 4096  # bytes that are read of a key file
 MISSING = "it does not exist. Make one: `kech ledger --new-key FILE`."
-ELSEWHERE = " Name another folder in KECH_HOME, or a key file: --key-file FILE."
+ELSEWHERE = "Name another folder in KECH_HOME, or a key file: --key-file FILE."
 
 
 class OwnerSecret:
-    """A secret that is neither shown nor pickled; numbers are derived from it."""
+    """A secret from which keys are derived; it is neither printed nor pickled."""
 
     __slots__ = ("_bytes",)
 
@@ -31,14 +31,14 @@ class OwnerSecret:
         self._bytes = secret
 
     def derive(self, purpose: str, *parts: bytes) -> bytes:
-        """32 bytes for one purpose; other parts, or another purpose, give bytes that have nothing to do with them."""
+        """A key of 32 bytes for one purpose and some parts: their keyed hash (BLAKE2b)."""
         keyed_hash = hashlib.blake2b(key=self._bytes, digest_size=SIZE, person=purpose.encode())
         for part in parts:
             keyed_hash.update(len(part).to_bytes(8, "little") + part)
         return keyed_hash.digest()
 
     def to_text(self) -> str:
-        """The text of a key file: the secret, and the beginning of its hash, by which damage is seen."""
+        """The text of a key file: the secret, and the beginning of its hash, which reveals damage."""
         return f"kech-key-{self._bytes.hex()}-{check_digits(self._bytes)}\n"
 
     def __repr__(self) -> str:
@@ -49,14 +49,14 @@ class OwnerSecret:
 
 
 def open_secret(key_file: str | PathLike[str] | None = None) -> OwnerSecret:
-    """The secret of a key file (or $KECH_KEY_FILE); otherwise that of this user, made where there is none yet."""
+    """The secret of a key file (or of $KECH_KEY_FILE); without one that of this user, created at first use."""
     if named := key_file or os.environ.get("KECH_KEY_FILE"):
         return read_key_file(Path(named))
     return open_secret_in(state_folder(ELSEWHERE))
 
 
 def open_secret_in(folder: Path) -> OwnerSecret:
-    """The secret that lies in a folder, made where there is none yet."""
+    """The secret in the file `secret` of a folder, created at first use."""
     try:
         return read_secret(folder / "secret")
     except (FileNotFoundError, NotADirectoryError):
@@ -64,7 +64,7 @@ def open_secret_in(folder: Path) -> OwnerSecret:
 
 
 def read_key_file(path: Path) -> OwnerSecret:
-    """The secret of a key file that somebody named: it is not made by itself, since a team would have two."""
+    """The secret of a key file; a missing file is refused, since a team needs one common key."""
     try:
         return read_secret(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -72,7 +72,7 @@ def read_key_file(path: Path) -> OwnerSecret:
 
 
 def make_secret(place: Path) -> OwnerSecret:
-    """A new secret, unless another process was quicker."""
+    """Write a new secret, unless another process has written one meanwhile."""
     with hold_lock(place.with_name("secret.lock"), ELSEWHERE):
         if not place.exists():
             write_text(place, draw_secret().to_text(), private=True)
@@ -80,17 +80,17 @@ def make_secret(place: Path) -> OwnerSecret:
 
 
 def draw_secret() -> OwnerSecret:
-    """A secret that nobody has."""
+    """A new random secret."""
     return OwnerSecret(secrets.token_bytes(SIZE))
 
 
 def write_key_file(path: str | PathLike[str]) -> Path:
-    """Make a key file with a new secret, for a team to share; what is there is never overwritten."""
+    """Write a key file with a new secret, for a team to share; an existing file is never overwritten."""
     check_path(path)
     place = Path(path)
-    with clear_refusals(place):
+    with refuse_disk_errors(place):
         try:
-            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # one of two processes has it
+            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # of two processes one succeeds
         except FileExistsError:
             raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.") from None
         try:
@@ -116,7 +116,7 @@ def read_secret(path: Path) -> OwnerSecret:
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as failure:
-        raise BadKey(path, f"it cannot be read: {failure.strerror}.") from None
+        raise BadKey(path, f"it cannot be read: {failure.strerror}. Check its permissions.") from None
     try:
         check_owner(path, os.fstat(handle))
         return parse_secret(path, os.read(handle, LONGEST))
@@ -125,9 +125,9 @@ def read_secret(path: Path) -> OwnerSecret:
 
 
 def check_owner(path: Path, status: os.stat_result) -> None:
-    """A plain file of this user, or of root, that nobody else can read or write."""
+    """Refuse a key that is no regular file of this user or root, or that others can read or write."""
     if not stat.S_ISREG(status.st_mode):
-        raise BadKey(path, "it is no file. Name a key file.")
+        raise BadKey(path, "it is not a regular file. Name a key file.")
     if status.st_uid not in (0, machine.user_id()):
         raise BadKey(path, "it belongs to another user, who may know it. Make a key of your own.")
     if status.st_mode & machine.OTHERS:
@@ -135,10 +135,10 @@ def check_owner(path: Path, status: os.stat_result) -> None:
 
 
 def parse_secret(path: Path, text: bytes) -> OwnerSecret:
-    """The secret that a text holds; what is wrong is said without the text."""
+    """The secret in the text of a key file; a refusal never quotes the text."""
     if not text.strip():
         raise BadKey(path, "it is empty. Copy it again from its maker.")
-    match = FORM.fullmatch(text.decode("latin-1"))
+    match = KEY_FILE.fullmatch(text.decode("latin-1"))
     if not match:
         raise BadKey(path, "it is not a key of kech. Make one: `kech ledger --new-key FILE`.")
     if len(match[1]) < 2 * SIZE:

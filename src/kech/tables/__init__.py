@@ -1,1 +1,1 @@
-"""Tables: roles of columns; rows stay inside an engine."""
+"""Tables: rows in an engine, with the roles of their columns."""

@@ -1,8 +1,8 @@
-"""Batches: rows in pieces, on their way into an engine and out of it.
+"""Batches: record batches of rows, while a backend loads them and while a release is written.
 
-On the way in, texts become numbers, so that each text is held once and rows are narrow: columns c<i> become k<i>.
-On the way out, rows come in a secret order, each with the number of its point; they get classes and labels, and leave
-in batches of one size.
+While rows are loaded, texts become numbers, so that each text is stored once and rows are narrow: columns c<i> become
+k<i>.  While a release is written, rows come in a secret order, each with the number of its point.  They get classes
+and labels, and leave in batches of one size.
 """
 
 import secrets
@@ -21,27 +21,27 @@ from kech._kernels import RowShuffle, ShareDraw, Words
 from kech.errors import ResourceError
 
 Ints = NDArray[np.int64]
-SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the first of them whose rows are likely to fit into
+SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the largest size that is likely to need at most
 AT_ONCE = 1 << 26  # bytes
-NOBODY = -1  # the class of rows that are not published
-FEW_LABELS = 1000  # may be listed in every batch
+NO_CLASS = -1  # the class of rows that are not published
+FEW_LABELS = 1000  # that every batch may list
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Output:
-    """A column of the release: labels of a quasi-identifier, or a source column as it is."""
+    """A column of the release: labels of a quasi-identifier, or a column of the source, unchanged."""
 
     name: str
     source: int | None  # None for labels
-    labels: Sequence[str | None] = ()  # one a class
-    typed: bool = False  # turn text that reads as numbers or dates into them
-    private: bool = False  # text or whole numbers of the source as they stand there, for the eyes of its owner
+    labels: Sequence[str | None] = ()  # one for each class
+    typed: bool = False  # convert text to numbers or dates where the whole column can be read so
+    private: bool = False  # unchanged text or whole numbers of the source, for its owner only
 
 
 class RowAssigner:
-    """The class of each row.  Where several classes share equal rows, or some of these are suppressed, a draw decides.
+    """Finds the class of each row; at random where several classes share equal rows, or some are suppressed.
 
-    The draw does not depend on the order of the rows, so the place of a row in the file says nothing about its class.
+    The draw does not depend on the order of the rows, so the position of a row in the file does not reveal its class.
     """
 
     def __init__(self, shares: Mapping[str, Ints], weights: Ints) -> None:
@@ -51,13 +51,13 @@ class RowAssigner:
         point = np.r_[shares["p"], rest]
         order = np.argsort(point, kind="stable")
         starts = np.searchsorted(point[order], np.arange(len(weights) + 1))
-        self._class = np.r_[shares["class"], np.full(len(rest), NOBODY)][order]
+        self._class = np.r_[shares["class"], np.full(len(rest), NO_CLASS)][order]
         self._first = self._class[starts[:-1]]
         self._shared = np.diff(starts) > 1
         self._shares = ShareDraw(starts, np.r_[taken, left[rest]][order])
 
     def assign(self, points: Ints) -> Ints:
-        """The class of each row, by its point."""
+        """The class of each row, from the number of its point."""
         classes: Ints = self._first[points]
         shared = np.flatnonzero(self._shared[points])
         if len(shared):
@@ -73,59 +73,59 @@ def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """Equal rows of shared points, told apart by what is published of them: point, rows, and hashes of the cells."""
+class EqualRows:
+    """Groups of rows of one point whose published cells are equal, in points that several classes share."""
 
     point: Ints
     rows: Ints
-    hashes: Sequence[str]  # of what cells read as
-    letters: Sequence[str]  # of how they are written, which decides where they read alike
+    hashes: Sequence[str]  # of the comparable texts of the cells
+    letters: Sequence[str]  # hashes of the exact texts, which order groups with equal `hashes`
 
 
-def split_shares(
-    shares: Mapping[str, Ints], weights: Ints, contents: Contents, key: bytes
+def divide_shares(
+    shares: Mapping[str, Ints], weights: Ints, equal_rows: EqualRows, key: bytes
 ) -> tuple[dict[str, Ints], Ints]:
-    """The same shares, with every shared point replaced by its contents, which are numbered after all points.
+    """The same shares, with every shared point replaced by its groups of equal rows, numbered after all points.
 
-    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are divided alike.
+    The division depends on the key and the cells of the rows, not on their order: equal tables are divided equally.
     """
-    shared = np.isin(shares["p"], contents.point)
+    shared = np.isin(shares["p"], equal_rows.point)
     point, group, taken = list_takers(
-        {name: values[shared] for name, values in shares.items()}, weights, contents.point
+        {name: values[shared] for name, values in shares.items()}, weights, equal_rows.point
     )
-    content, taker = order_contents(contents, key), interleave_takers(point, taken)
-    pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
-    pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
+    row_groups, taker = order_equal_rows(equal_rows, key), interleave_takers(point, taken)
+    pairs, rows = np.unique(np.stack([row_groups, group[taker]]), axis=1, return_counts=True)
+    pairs, rows = pairs[:, pairs[1] != NO_CLASS], rows[pairs[1] != NO_CLASS]
     last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
-    of_contents = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    of_equal_rows = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
     left = weights.copy()
-    left[contents.point] = 0
-    all_shares = {name: np.r_[values[~shared], of_contents[name]] for name, values in shares.items()}
-    return all_shares, np.r_[left, contents.rows]
+    left[equal_rows.point] = 0
+    all_shares = {name: np.r_[values[~shared], of_equal_rows[name]] for name, values in shares.items()}
+    return all_shares, np.r_[left, equal_rows.rows]
 
 
 def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
-    """Point, class and rows of all who take rows of these points, by point; nobody takes what is left."""
+    """Point, class and number of rows of every share of these points, ordered by point; the rest has NO_CLASS."""
     taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
     left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
     point = np.r_[shares["p"], points]
-    group, rows = np.r_[shares["class"], np.full(len(points), NOBODY)], np.r_[taken, left]
+    group, rows = np.r_[shares["class"], np.full(len(points), NO_CLASS)], np.r_[taken, left]
     order = np.lexsort((group, point))
     return point[order], group[order], rows[order]
 
 
-def order_contents(contents: Contents, key: bytes) -> Ints:
-    """The content of each row of the shared points, by point, and there in an order that only the key knows."""
-    identified = zip(contents.point.tolist(), contents.hashes, strict=True)
+def order_equal_rows(equal_rows: EqualRows, key: bytes) -> Ints:
+    """The group of equal rows of each row, ordered by point, and within a point by a hash under the key."""
+    identified = zip(equal_rows.point.tolist(), equal_rows.hashes, strict=True)
     drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in identified)
-    order = np.lexsort((np.array(contents.letters), np.frombuffer(drawn, "<u8"), contents.point))
-    return np.repeat(order, contents.rows[order])
+    order = np.lexsort((np.array(equal_rows.letters), np.frombuffer(drawn, "<u8"), equal_rows.point))
+    return np.repeat(order, equal_rows.rows[order])
 
 
 def interleave_takers(point: Ints, rows: Ints) -> Ints:
-    """Who takes each row of points that several share, by point: each in proportion to what it takes.
+    """The index of the share that takes each row of a point, ordered by point; shares take turns in proportion.
 
-    The j-th of the n rows of a taker stands at (j + 1/2) / n.
+    The j-th of the n rows of a share has the position (j + 1/2) / n.
     """
     taker = np.repeat(np.arange(len(rows)), rows)
     turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
@@ -133,12 +133,12 @@ def interleave_takers(point: Ints, rows: Ints) -> Ints:
 
 
 def draw_numbers(count: int) -> NDArray[np.uint64]:
-    """Numbers that nobody can know."""
+    """Secret random numbers of 64 bits."""
     return np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
 
 
 def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
-    """The rows of an Arrow table in an order nobody can know, so many at a time."""
+    """The rows of an Arrow table in a secret random order, in batches of `most` rows."""
     table, shuffle = rows.combine_chunks(), RowShuffle(rows.num_rows)
     for start in range(0, rows.num_rows, most):
         drawn = shuffle.draw(draw_numbers(min(most, rows.num_rows - start)))
@@ -146,26 +146,26 @@ def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Values that are each held once, and which of them every number stands for."""
+class CodedValues:
+    """Distinct values, and for each number the index of its value."""
 
     values: Any
-    code: NDArray[np.int32]  # one more than the last where a number stands for nothing
-    labels: bool = False  # each is published for certain
+    code: NDArray[np.int32]  # the index of the value; len(values) for NULL
+    labels: bool = False  # every value is surely published
 
     @property
     def missing(self) -> bool:
-        """Whether a number stands for nothing."""
+        """Whether a number means NULL."""
         return bool((self.code == len(self.values)).any())
 
     @property
     def kind(self) -> Any:
-        """The Arrow type of such a column; texts stay dictionary-encoded."""
+        """The Arrow type of the decoded column; texts stay dictionary-encoded."""
         kind = self.values.type
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 
-    def of(self, numbers: NDArray[Any]) -> Any:
-        """The value of each row; what no row has is left out, but for a few labels, which other rows have."""
+    def decode(self, numbers: NDArray[Any]) -> Any:
+        """The values of these numbers; the dictionary omits values of no row, except for few labels."""
         codes, values = self.code[numbers], self.values
         missing = codes == len(values) if self.missing else None
         if not self.labels or len(values) > FEW_LABELS:
@@ -176,60 +176,61 @@ class Listed:
         return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
 
 
-def list_values(values: Any) -> Listed:
-    """What an Arrow array holds at each place; the list is sorted, so it does not tell what came first."""
+def code_values(values: Any) -> CodedValues:
+    """The distinct values of an Arrow array, and the index of each cell; sorted, to hide the order of the rows."""
     coded = values.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
     place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
-    return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+    return CodedValues(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
 def assign_classes(
-    stream: Any, assigner: RowAssigner, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int
+    stream: Any, assigner: RowAssigner, outputs: Sequence[Output], lists: Mapping[int, CodedValues], most: int
 ) -> Any:
-    """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
-    that is no label.
+    """The published rows, in batches of at most `most` rows.
 
-    What is listed stands there as a number, and labels have the numbers of the classes.
+    In: a stream with the point p of each row, and o<i> for each output that is no label.  In the stream, columns in
+    `lists` are numbers; the numbers of labels are those of the classes.
     """
     kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
     return pa.RecordBatchReader.from_batches(
-        schema, _label(even_out(_add_classes(stream, assigner), most), schema, lists)
+        schema, _label(rebatch_evenly(_add_classes(stream, assigner), most), schema, lists)
     )
 
 
 def cell_type(kind: Any) -> Any:
-    """The type of cells that are spelled out: a dictionary of the source may list what no published row holds."""
+    """The type without dictionary encoding: a dictionary of the source may list values of no published row."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, CodedValues]) -> Iterator[Any]:
     for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
         classes = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
         columns = [
-            lists[i].of(classes[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
+            lists[i].decode(classes[i]) if i in lists else cells[f"o{i}"].cast(field.type)
+            for i, field in enumerate(schema)
         ]
         yield pa.record_batch(columns, schema=schema)
 
 
 def _add_classes(stream: Any, assigner: RowAssigner) -> Iterator[Any]:
-    """Rows with their classes, without those that are not published."""
+    """The rows with their classes, without the rows that are not published."""
     for batch in stream:
         classes = assigner.assign(batch.column("p").to_numpy().astype(np.int64))
         rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
-        published = classes != NOBODY
+        published = classes != NO_CLASS
         yield rows if published.all() else rows.filter(pa.array(published))
 
 
 # -- batches of one size ------------------------------------------------------------------------------------
 
 
-def even_out(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
-    """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
+def rebatch_evenly(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
+    """The same rows in batches of one size, except the last: earlier boundaries would reveal where rows are left out.
 
-    The size follows from the first of the rows alone, and from how many there is memory for.
+    The size follows from the bytes of the first rows and from `most`.
     """
     waiting: list[Any] = []
     count, size = 0, 0
@@ -247,27 +248,27 @@ def even_out(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
 
 
 def count_fitting(sample: Any, most: int) -> int:
-    """How many rows like these are a batch."""
+    """How many rows of the size of these make a batch."""
     most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))
     return next((size for size in SIZES if size <= most), SIZES[-1])
 
 
 def join_batches(batches: Sequence[Any]) -> Any:
-    """Batches as one."""
+    """Several batches as one; refused where Arrow cannot join their texts."""
     try:
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
     except pa.ArrowException:
-        reason = "The texts of neighbouring rows are too long to be held together."
+        reason = "The texts of neighbouring rows are too long for one batch."
         raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
 
 
 def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same batches; while one is used the next is made."""
+    """The same batches; the next one is read on another thread while one is used."""
     rest = iter(batches)
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, rest, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, rest, None)
+        pending = pool.submit(next, rest, None)
+        while (batch := pending.result()) is not None:
+            pending = pool.submit(next, rest, None)
             yield batch
 
 
@@ -275,21 +276,21 @@ def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 MOST_TEXTS, MOST_BYTES = 1 << 20, 1 << 26  # of the texts of a column
-FEW_TEXTS, REPEATED = 1000, 2  # more texts than these must be repeated so often
+FEW_TEXTS, REPEATED = 1000, 2  # a column with more texts stays numbered if each repeats so often on average
 TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
 
 class Numbering:
-    """The words of several columns; a column that turns out to have too many is spelled out from then on."""
+    """Numbers for the texts of several columns; a column with too many texts keeps its texts from then on."""
 
     def __init__(self, columns: Sequence[int], threads: int | None, most: int = MOST_BYTES) -> None:
         self.words = {column: Words() for column in columns}
-        self.given_up: dict[int, Words] = {}
+        self.given_up: dict[int, Words] = {}  # the words of columns with too many texts
         self.threads = threads
         self.most = most  # bytes of the texts of a column
 
     def number(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Each batch with numbers for texts; 0 is NULL."""
+        """Each batch with numbers in place of texts; 0 is NULL."""
         rows = 0
         with ThreadPoolExecutor(self.threads) as pool:
             for batch in batches:
@@ -313,15 +314,15 @@ class Numbering:
                 yield name, batch.column(name)
 
     def _too_many(self, words: Words, rows: int) -> bool:
-        """Whether texts had better be held where they are."""
+        """Whether a column has too many texts, or too long ones, to number them."""
         return words.count > MOST_TEXTS or words.bytes > self.most or words.count > max(FEW_TEXTS, rows // REPEATED)
 
     def kind(self, column: int) -> Any:
-        """The narrowest type for the numbers of a column."""
+        """The narrowest numpy type for the numbers of a column."""
         return np.min_scalar_type(self.words[column].count - 1)
 
     def list_words(self, column: int) -> Any:
-        """The texts of a column with their numbers, NULL first.  Of a column that was given up they are freed."""
+        """The texts of a column with their numbers, NULL first; those of a given-up column are freed."""
         words = self.given_up.pop(column, None) or self.words[column]
         texts = spell_words(words)
         numbers = np.arange(words.count).astype(np.min_scalar_type(words.count - 1))
@@ -329,13 +330,13 @@ class Numbering:
 
 
 def spell_words(words: Words) -> Any:
-    """The texts of all numbers from 1 on, as an Arrow array."""
+    """The texts with numbers 1, 2, ... as an Arrow array."""
     ends, letters = words.texts()
     return pa.Array.from_buffers(pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)])
 
 
 def number_cells(words_and_cells: tuple[Words, Any]) -> NDArray[np.uint32] | None:
-    """The number of each cell of an Arrow array of text; None where the texts together are too long."""
+    """The number of each cell of an Arrow array of text; None where the texts are too long for Arrow."""
     words, cells = words_and_cells
     try:
         texts = cells.cast(pa.string())
@@ -347,7 +348,7 @@ def number_cells(words_and_cells: tuple[Words, Any]) -> NDArray[np.uint32] | Non
 
 
 def join_small_batches(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
-    """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
+    """Batches joined to at least `rows` rows, as far as they have at most `most` bytes together."""
     waiting: list[Any] = []
     count = size = 0
     for batch in batches:

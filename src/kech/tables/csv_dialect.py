@@ -1,4 +1,4 @@
-"""CSV: encoding, line ends, delimiter and header of a file; and a reader for what no backend reads by itself.
+"""CSV: encoding, line ends, delimiter and header of a file; and a reader for files that no backend reads itself.
 
 In: a path.  Out: a `CsvDialect`, so that nothing is guessed twice; record batches of text.
 """
@@ -20,12 +20,12 @@ from kech.errors import BadOption, BadRow, KechError, UnreadableFile
 
 DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-SAMPLE = 1 << 16  # characters looked at to find the delimiter
-CHUNK = 1 << 24  # bytes looked at together
-BATCH = 1 << 14  # rows handed over together
-BLOCK = 1 << 20  # bytes looked at together to find the longest row
+SAMPLE = 1 << 16  # characters from which the delimiter is found
+CHUNK = 1 << 24  # bytes that are checked at once
+BATCH = 1 << 14  # rows of a record batch
+BLOCK = 1 << 20  # bytes that are read at once to find the longest row
 LONGEST = 1 << 25  # characters of a cell
-TOO_LONG = "it is longer than 32 MB. Is a quote missing?"
+TOO_LONG = "it is longer than 32 MB. Check whether a quote is missing."
 QUOTES = "a quote is opened and never closed, or text follows a closing quote. Correct it there."
 OTHER_ENCODING = "Name its encoding: --encoding latin-1, --encoding cp1252 or --encoding utf-16."
 
@@ -37,11 +37,11 @@ class CsvDialect:
     header: tuple[str, ...]
     delimiter: str
     encoding: str
-    plain: bool  # every backend reads it alike: UTF-8, and all lines end in the same way
+    plain: bool  # UTF-8 with equal line ends, which every backend reads
 
 
 def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> CsvDialect:
-    """Decide the dialect of a CSV file: encoding first, then the delimiter, then the header."""
+    """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n\0'):
         raise BadOption("--delimiter", "give one character; write a tab as $'\\t'.")
     codec = choose_encoding(path, encoding)
@@ -57,7 +57,7 @@ def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> Csv
 
 
 def choose_encoding(path: Path, encoding: str | None) -> str:
-    """UTF-8, unless the user says otherwise."""
+    """The encoding that the user named, with its byte order; otherwise UTF-8."""
     with path.open("rb") as file:
         start = file.read(4)
     if encoding is None:
@@ -69,7 +69,7 @@ def choose_encoding(path: Path, encoding: str | None) -> str:
 
 
 def byte_order(path: Path, start: bytes) -> str:
-    """UTF-16 tells its byte order by a mark at its start, or else by where a letter of the header has its zero byte."""
+    """The UTF-16 codec of a file, by its byte-order mark or by the position of the zero byte of the first letter."""
     if start.startswith(UTF_16):
         return "utf-16"
     if b"\0" not in start:
@@ -78,22 +78,22 @@ def byte_order(path: Path, start: bytes) -> str:
 
 
 def codec_name(encoding: str) -> str:
-    """The encoding as Python knows it."""
+    """The name of an encoding in Python."""
     try:
         "".encode(encoding)
         name = codecs.lookup(encoding).name
     except (LookupError, ValueError):
-        raise BadOption("--encoding", f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252.") from None
+        raise BadOption("--encoding", f"there is no encoding {encoding!r}. Try utf-8, latin-1 or cp1252.") from None
     return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(name, name)
 
 
 def check_utf8(path: Path) -> bool:
-    """Refuse a file that is not UTF-8 or holds a NUL byte, with the line; gives whether all lines end alike."""
+    """Whether all lines end in the same way; a file that is not UTF-8 or has a NUL byte is refused with the line."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     ends, last = LineEnds(), b""
     with path.open("rb") as file:
         for chunk in chain(iter(lambda: file.read(CHUNK), b""), [b""]):
-            fault, reason = chunk.find(b"\0"), "it contains a NUL byte. Is this a text file?"
+            fault, reason = chunk.find(b"\0"), "it contains a NUL byte. Check that it is a text file."
             try:
                 if decoder.getstate()[0] or not chunk.isascii():
                     decoder.decode(chunk, final=not chunk)
@@ -109,32 +109,32 @@ def check_utf8(path: Path) -> bool:
 
 @dataclass(slots=True)
 class LineEnds:
-    """How many lines end in LF, CR or both."""
+    """How many lines end in LF, CR or CR LF."""
 
     lf: int = 0
     cr: int = 0
     both: int = 0
 
     def count(self, last: bytes, chunk: bytes) -> None:
-        """Add the ends in a chunk; `last` is the byte before it."""
+        """Add the line ends of a chunk; `last` is the byte before it."""
         self.lf += chunk.count(b"\n")
         self.cr += (returns := chunk.count(b"\r"))
         self.both += (chunk.count(b"\r\n") if returns else 0) + (last == b"\r" and chunk.startswith(b"\n"))
 
     @property
     def lines(self) -> int:
-        """Lines that have ended."""
+        """The number of line ends."""
         return self.lf + self.cr - self.both
 
     @property
     def alike(self) -> bool:
-        """Whether all ends are of one kind."""
+        """Whether all line ends are of one kind."""
         return not self.lf or not self.cr or self.lf == self.cr == self.both
 
 
 @contextmanager
 def open_text(path: Path, codec: str) -> Iterator[TextIO]:
-    """A file opened as text; one in another encoding is refused."""
+    """The file, opened as text; a file in another encoding is refused."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     try:
         with path.open(encoding="utf-8-sig" if codec == "utf-8" else codec, newline="") as file:
@@ -144,7 +144,7 @@ def open_text(path: Path, codec: str) -> Iterator[TextIO]:
 
 
 def sniff_delimiter(sample: str) -> str:
-    """The delimiter that cuts the first lines into the most fields, equally many in each."""
+    """The delimiter that splits the first lines into the most fields, with the same number in each."""
     complete = sample[: sample.rfind("\n") + 1] or sample
 
     def score(delimiter: str) -> tuple[bool, int]:
@@ -157,13 +157,13 @@ def sniff_delimiter(sample: str) -> str:
 
 
 def csv_batches(path: Path, dialect: CsvDialect) -> Any:
-    """A CSV file of any encoding and any line ends; slower than the reader of a backend."""
+    """Record batches of a CSV file in any encoding with any line ends; slower than a backend."""
     rows = csv_rows(path, dialect)
     return text_batches(dialect.header, iter(lambda: list(islice(rows, BATCH)), []))
 
 
 def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]]]) -> Any:
-    """Rows of text, some at a time, as record batches; an empty cell is NULL."""
+    """Record batches of rows of text; an empty cell is NULL."""
     schema = pa.schema([(name, pa.string()) for name in columns])
 
     def as_batch(rows: Sequence[Sequence[str]]) -> Any:
@@ -174,7 +174,7 @@ def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]
 
 
 def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
-    """Rows as wide as the header, without blank lines; a fault is named by the line on which its row begins."""
+    """The rows of a CSV file without blank lines; a malformed row is refused with its first line."""
     width, line = len(dialect.header), 1
     with open_text(path, dialect.encoding) as file:
         reader = csv.reader(check_nul(path, file), delimiter=dialect.delimiter, strict=True)
@@ -182,12 +182,11 @@ def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
             for row in reader:
                 cells = row or [""] * (width == 1)  # where there is one column, a blank line is a NULL
                 if len(cells) == width + 1 and not cells[-1]:
-                    cells.pop()  # a delimiter at the end of the line, which engines forgive
+                    cells.pop()  # a delimiter at the end of the line, which backends accept
                 if cells and len(cells) != width:
                     fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-                    raise BadRow(
-                        path, line, f"it has {fields}, the header {width}. Is the delimiter right (--delimiter)?"
-                    )
+                    advice = "Correct the row, or name the delimiter: --delimiter"
+                    raise BadRow(path, line, f"it has {fields}, the header {width}. {advice}.")
                 if cells and line > 1:
                     yield cells
                 line = reader.line_num + 1
@@ -196,7 +195,7 @@ def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
 
 
 def find_fault(path: Path, dialect: CsvDialect) -> KechError | None:
-    """What is wrong with a file that a backend refused, and on which line."""
+    """The refusal, with its line, for a file that a backend could not read; None where no row is malformed."""
     try:
         for _ in csv_rows(path, dialect):
             pass
@@ -206,18 +205,18 @@ def find_fault(path: Path, dialect: CsvDialect) -> KechError | None:
 
 
 def check_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
-    """Lines of text; one with a NUL character is refused."""
+    """The same lines; one with a NUL character is refused."""
     for number, line in enumerate(lines, 1):
         if "\0" in line:
             raise BadRow(path, number, f"it contains a NUL character. {OTHER_ENCODING}")
         yield line
 
 
-# -- the longest row: where it is longer than the buffer of DuckDB and the last one, DuckDB loses it silently -------
+# -- the longest row: DuckDB silently loses a last row that is longer than its buffer ----------------------------
 
 
 def longest_row(path: Path) -> int:
-    """Bytes of the longest row of a CSV file, or of a block where all are shorter; quotes are taken to be in pairs."""
+    """Bytes of the longest row of a CSV file, or of a block where all are shorter; assumes that quotes are paired."""
     longest, start, place, inside = BLOCK, 0, 0, False
     with path.open("rb") as file:
         while block := file.read(BLOCK):
@@ -229,7 +228,7 @@ def longest_row(path: Path) -> int:
 
 
 def row_ends(block: bytes, inside: bool) -> Any:
-    """Where rows end in a part of a file, the first and the last at least; line ends within quotes end none."""
+    """Positions of row ends in a block, at least the first and the last; line ends within quotes are no row ends."""
     end = b"\n" if b"\n" in block else b"\r"
     if not inside and b'"' not in block:
         return [block.find(end), block.rfind(end)] if end in block else []
@@ -239,7 +238,7 @@ def row_ends(block: bytes, inside: bool) -> Any:
 
 
 def read_longest(path: Path, delimiter: str, most: int) -> int:
-    """Bytes of the longest row of a CSV file, a row at a time: slow, and right where cells hold single quotes."""
+    """Bytes of the longest row of a CSV file, parsed row by row: slow, but correct for unpaired quotes."""
     csv.field_size_limit(max(csv.field_size_limit(), most))
     try:
         with path.open(encoding="latin-1", newline="") as file:  # a byte is a letter

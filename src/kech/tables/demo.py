@@ -1,4 +1,4 @@
-"""Demo: the paper's nine rows, travellers for its trees, a made-up town: to try kech without data of your own."""
+"""Demo: three invented tables to try kech with: the paper's nine rows, travellers for its trees, a town."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -35,7 +35,7 @@ GENDERS = {"Person": ["Female", "Male"]}
 
 
 def write_demo_key(folder: Path) -> Path:
-    """A key that everybody knows, beside tables that everybody has: the demo prints the same figures everywhere."""
+    """Write a key that is not secret, so that the demo prints the same figures on every machine."""
     path = folder / "demo.key"
     write_text(path, OwnerSecret(sha256(b"kech demo").digest()).to_text(), private=True)
     return path
@@ -47,14 +47,14 @@ def nine_rows() -> pa.Table:
 
 
 def travellers() -> pa.Table:
-    """People for the trees of section 5 of the paper: a woman and a man of each country, two more women of Spain."""
+    """A table for the trees in section 5 of the paper: a woman and a man of each country, two more women of Spain."""
     countries = [country for regions in COUNTRIES.values() for region in regions.values() for country in region]
     rows = [(gender, country) for gender in ("Female", "Male") for country in countries] + [("Female", "Spain")] * 2
     return pa.table({"gender": [gender for gender, _ in rows], "country": [country for _, country in rows]})
 
 
 def generate_town(people: int = 20_000, seed: int = 7) -> pa.Table:
-    """People of a town: an identifier, six quasi-identifiers of every kind, and a diagnosis."""
+    """The people of a town: an identifier, seven quasi-identifiers of all kinds, and a diagnosis."""
     rng = np.random.default_rng(seed)
     age = np.clip(np.where(rng.random(people) < 0.2, rng.gamma(2, 4, people), rng.normal(45, 18, people)), 0, 104)
     moved = np.datetime64("2025-12-31") - (rng.beta(1, 3, people) * age * 365).astype(int).astype("timedelta64[D]")
@@ -67,21 +67,21 @@ def generate_town(people: int = 20_000, seed: int = 7) -> pa.Table:
             "sex": rng.choice(["female", "male", "other"], people, p=[0.505, 0.485, 0.01]),
             "zip": [f"0{2100 + 10 * d + r}" for d, r in zip(district, rng.integers(0, 10, people), strict=True)],
             "moved_in": moved,
-            "schooling": pick(rng, SCHOOLING, people),
-            "job": pa.array(pick(rng, JOBS, people), mask=rng.random(people) < 0.03),
+            "schooling": draw_values(rng, SCHOOLING, people),
+            "job": pa.array(draw_values(rng, JOBS, people), mask=rng.random(people) < 0.03),
             "income": income.astype(int),
-            "diagnosis": pick(rng, DIAGNOSES, people),
+            "diagnosis": draw_values(rng, DIAGNOSES, people),
         }
     )
 
 
-def pick(rng: np.random.Generator, shares: dict[str, float], people: int) -> list[str]:
-    """Values drawn with their shares."""
-    chances = np.array(list(shares.values()))
-    return [str(value) for value in rng.choice(list(shares), people, p=chances / chances.sum())]
+def draw_values(rng: np.random.Generator, shares: dict[str, float], people: int) -> list[str]:
+    """Random values with these shares."""
+    probabilities = np.array(list(shares.values()))
+    return [str(value) for value in rng.choice(list(shares), people, p=probabilities / probabilities.sum())]
 
 
 def write_csv(table: pa.Table, path: Path) -> Path:
-    """Write a made-up table as CSV."""
+    """Write a table as CSV."""
     pc.write_csv(table, path, pc.WriteOptions(quoting_style="needed"))
     return path

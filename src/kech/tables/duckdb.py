@@ -1,4 +1,4 @@
-"""DuckDB: rows in a locked database in memory, spilled to encrypted files.  Its own files: `duckdb_files.py`.
+"""DuckDB: rows in a locked database in memory, spilled to encrypted files.  `duckdb_files.py` is for DuckDB files.
 
 In: a file, a table of a DuckDB file, or record batches.  Out: a `Backend` for an engine.
 """
@@ -32,18 +32,18 @@ from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
 from kech.tables.source import Address
 from kech.tables.sql import Column, Dialect, hash_rows, quote
 
-SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
-FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of the memory that is allowed, while rows are written and while they are read
-MOST_ROWS = 1 << 30  # bytes of rows on their way, where no limit is given
-A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
+SHARE = 0.3  # of --memory for DuckDB; points, classes and the interpreter need the rest
+FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of --memory for rows that are written, and for words while rows are read
+MOST_ROWS = 1 << 30  # bytes of rows that are shuffled in Python, without --memory
+ROW_NUMBER_BYTES, MOST_ROW_NUMBERS = 4, (1 << 32) - 1  # of a shuffled row
 A_THREAD = 400_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
-PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a limit, and rows that DuckDB hands out at a time below and above it
-BATCHES, GATHERED = 20, 1 << 28  # batches that memory must hold, and bytes of those that are put together
-LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them DuckDB must have room for
-A_JOIN, BLOCKS = 6_000_000, 4  # bytes that DuckDB holds for a join, and how many blocks it may want
+PIECE, A_ROW = 122_880, 25_000  # rows of a row group of DuckDB, and bytes of memory for each row of a batch
+SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a small --memory, and rows of a batch below and above it
+BATCHES, GATHERED = 20, 1 << 28  # batches that must fit in memory, and bytes of joined small batches
+LINE, LINES = 1 << 25, 6  # bytes of the longest line of CSV, and how many such lines DuckDB's memory must hold
+A_JOIN, BLOCKS = 6_000_000, 4  # bytes of a join in DuckDB, and how many blocks it may request
 READING = "reading the table"
-ENUM = "ENUM("  # how the name of a type that lists its values begins
+ENUM = "ENUM("  # prefix of a type that lists its values
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
@@ -53,7 +53,7 @@ SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "
 
 
 class DuckDB:
-    """One locked connection in memory, which reaches one file and its own encrypted spill in a private folder."""
+    """One locked connection in memory, with access to one file and to its encrypted spill in a private folder."""
 
     dialect = Dialect()
     on_workers = False
@@ -63,19 +63,19 @@ class DuckDB:
         self.memory, self.threads = memory, threads
         self.columns: dict[int, Column] = {}
         self.piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self.row_bytes = int(memory * FOR_ROWS) if memory else MOST_ROWS  # that may be shuffled here
+        self.row_bytes = int(memory * FOR_ROWS) if memory else MOST_ROWS  # that may be shuffled in Python
         self.word_bytes = int(memory * FOR_WORDS) if memory else None  # of the words of all columns
         self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
-        self._source = ""  # what the rows were read from, if they can be read again
+        self._source = ""  # the SQL of the source, if it can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
         self.folder, handle = claim_folder()
         self._finalizer: weakref.finalize[..., DuckDB] = weakref.finalize(self, remove_folder, self.folder, handle)
         self.connection = self._connect(self._settings())
         self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, handle)
+        self._finalizer = weakref.finalize(self, close_and_remove, self.connection, self.folder, handle)
         self.rows("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
-            "kech_chance", draw_chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+            "kech_random", draw_random_numbers, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
         )
 
     def _settings(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class DuckDB:
             raise refusal(failure, "starting", self.memory) from None
 
     def _lock(self, path: Path | None) -> None:
-        """From here on the connection reaches nothing but this file and its own encrypted spill."""
+        """Lock the connection: from now on it has access to this file and its encrypted spill only."""
         allowed = []
         if path is not None:
             link = self.folder / "source"
@@ -109,7 +109,7 @@ class DuckDB:
             allowed = [str(link), str(path.resolve())]
             self._origin = path, path.stat()
         settings = {
-            "timezone": "'UTC'",  # moments with a zone read the same everywhere
+            "timezone": "'UTC'",  # times with a zone are the same everywhere
             "allowed_paths": "[" + ", ".join(map(self.dialect.literal, allowed)) + "]",
             "enable_external_access": "false",
             "lock_configuration": "true",
@@ -118,13 +118,13 @@ class DuckDB:
             self.rows(f"SET GLOBAL {name} = {value}", "locking the engine")  # for cursors too
 
     def close(self) -> None:
-        """Forget all rows and remove the private folder."""
+        """Close the connection and remove the private folder."""
         self._finalizer()
 
     # -- rows in ---------------------------------------------------------------------------------------------
 
     def load_csv(self, path: Path, dialect: CsvDialect, selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read a plain CSV file (UTF-8, all lines ending alike) in a pinned dialect, every cell as text."""
+        """Read a plain CSV file (UTF-8, equal line ends) in a known dialect, every cell as text."""
         names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.header)))
         line = longest_line(self.memory)
         options = (
@@ -144,13 +144,13 @@ class DuckDB:
         self._store({i: names[i] for i in selected}, nulls, path)
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read a table or view of a DuckDB file, which is let go again."""
+        """Read a table or view of a DuckDB file, which is detached afterwards."""
         self.attach(address)
         self._store({i: names[i] for i in selected}, nulls, address)
         self.rows("DETACH given", "closing the file")
 
     def attach(self, address: Address) -> None:
-        """Look at a table or view of a DuckDB file; a view reaches nothing outside its file."""
+        """Attach a DuckDB file read-only, and lock the connection: a view has no access outside its file."""
         try:
             self.connection.execute(f"ATTACH {literal_file(address)} AS given (TYPE duckdb, READ_ONLY)")
         except FAILURES as failure:
@@ -159,7 +159,7 @@ class DuckDB:
         self._source = ".".join(map(quote, ("given", *address.names)))
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
-        """Read a stream of record batches; what is wrong with them is refused in the words of their maker."""
+        """Read a stream of record batches; a column of a type that DuckDB does not know is refused by name."""
         self._lock(None)
         fields = [batches.schema.field(i) for i in selected]
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(selected, fields, strict=True)])
@@ -168,47 +168,47 @@ class DuckDB:
             field = next(field for field in fields if self._types_in(pa.schema([field])) is None)
             reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
             raise BadColumns(path, reason)
-        with blame_file(path):
-            self._number(pick(batches, schema), dict(zip(selected, types, strict=True)))
-        self._finish(nulls)
+        with refuse_as_unreadable(path):
+            self._store_numbered(select_columns(batches, schema), dict(zip(selected, types, strict=True)))
+        self._finish_loading(nulls)
 
     def _types_in(self, schema: Any) -> list[str] | None:
-        """The types of columns that come through Arrow; None where DuckDB does not know one."""
+        """The DuckDB types of the columns of an Arrow schema; None where DuckDB does not know one."""
         try:
             return list(map(str, self.connection.from_arrow(schema.empty_table()).types))
         except duckdb.Error:
             return None
 
     def _store(self, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
-        """Keep the rows of the source, narrow if they can pass through Arrow as they are."""
+        """Load the rows of the source; with numbers for texts where all types are the same in Arrow."""
         picked = ", ".join(f"{quote(name)} AS c{i}" for i, name in names.items())
         query = f"SELECT {picked} FROM {self._source}"
-        with blame_file(path):
+        with refuse_as_unreadable(path):
             described = self.rows(f"DESCRIBE {query}", READING)
             types = {int(name[1:]): str(kind) for name, kind, *_ in described}
-            if enums := [i for i, kind in types.items() if kind.startswith(ENUM)]:  # their type lists all their members
+            if enums := [i for i, kind in types.items() if kind.startswith(ENUM)]:  # their type lists all values
                 texts = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in enums)
                 query, types = f"SELECT * REPLACE ({texts}) FROM ({query})", types | dict.fromkeys(enums, "VARCHAR")
             if not self._store_narrow(query, types):
-                self._hold(types)
+                self._set_columns(types)
                 self.rows(f"CREATE OR REPLACE TABLE source AS {query}", READING)
-        self._finish(nulls)
+        self._finish_loading(nulls)
 
     def _store_narrow(self, query: str, types: dict[int, str]) -> bool:
         if "VARCHAR" not in types.values() or not all(map(SAME_IN_ARROW.match, types.values())):
             return False
         try:
-            self._number(self.stream(query, READING), types)
+            self._store_numbered(self.stream(query, READING), types)
         except DuckDBFailed:  # texts of a batch can be too long for Arrow
             return False
         return True
 
-    def _hold(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
-        """Say how columns are held from now on."""
+    def _set_columns(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
+        """Record how the columns are stored."""
         self.columns.update({i: Column(kind, kind_of(kind), i in numbered) for i, kind in types.items()})
 
-    def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
-        """Keep rows, with numbers for the texts of columns that have few."""
+    def _store_numbered(self, batches: Iterator[Any], types: dict[int, str]) -> None:
+        """Load rows, with numbers in place of texts in columns with few distinct ones."""
         texts = [i for i, kind in types.items() if kind == "VARCHAR"]
         most = MOST_BYTES if self.word_bytes is None else min(MOST_BYTES, self.word_bytes // max(len(texts), 1))
         numbering = Numbering(texts, self.threads, most)
@@ -227,10 +227,10 @@ class DuckDB:
             self.put("incoming", numbering.list_words(i), READING)
             self.create(f"words{i}", "SELECT * FROM incoming", READING)
         self.connection.unregister("incoming")
-        self._hold(types, list(kinds))
+        self._set_columns(types, list(kinds))
 
     def _widen(self, column: int, numbering: Numbering, kinds: dict[int, Any]) -> None:
-        """Make room for more words; or spell out what is held, where a column has too many."""
+        """Give a column of numbers a wider type; or replace its numbers by texts, where it has too many."""
         if column in numbering.given_up:
             del kinds[column]
             self.put("spelled", numbering.list_words(column), READING)
@@ -244,9 +244,10 @@ class DuckDB:
             self.rows(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", READING)
             kinds[column] = wider
 
-    def _finish(self, nulls: Sequence[str]) -> None:
-        """Texts that mean NULL become NULL; only now: while it reads Parquet, DuckDB believes the file's statistics,
-        which know no NaN.
+    def _finish_loading(self, nulls: Sequence[str]) -> None:
+        """Replace the texts that mean NULL, and create the view `kept`.
+
+        This is done after loading: while DuckDB reads Parquet, it trusts statistics that ignore NaN.
         """
         cells = {
             i: f"{self.dialect.without(f'c{i}', column.type, nulls)} AS c{i}" for i, column in self.columns.items()
@@ -259,16 +260,16 @@ class DuckDB:
         self.rows("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", READING)
 
     def overwrite(self, column: int, value: str, where: str) -> None:
-        """Give a column of the loaded rows another value where a condition holds."""
+        """Replace the value of a column in the loaded rows that meet a condition."""
         table = f"words{column}" if self.columns[column].in_words else "source"
         self.rows(f"UPDATE {table} SET c{column} = {value} WHERE {where}", READING)
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
-        """The source is read once more, all its columns."""
+        """A hash of the whole source, which is read once more with all its columns; or of the batches."""
         if batches is not None:
             self.connection.register("incoming", batches)
         elif self._origin is not None and has_changed(*self._origin):
-            raise UnreadableFile(self._origin[0], "it was changed while kech worked on it. Run again.")
+            raise UnreadableFile(self._origin[0], "it was changed while kech worked on it. Run the command again.")
         source, doing = self._source if batches is None else "incoming", "comparing tables"
         types = [str(kind) for _, kind, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}", doing)]
         cells = {name: (f"c{i}", types[i], kind_of(types[i])) for i, name in enumerate(columns)}
@@ -281,22 +282,22 @@ class DuckDB:
     # -- queries ---------------------------------------------------------------------------------------------
 
     def create(self, name: str, query: str, doing: str) -> None:
-        """Keep the rows of a query under a name."""
+        """Create a table from the rows of a query."""
         self.rows(f"CREATE TABLE {name} AS {query}", doing)
 
     def define(self, name: str, query: str, doing: str) -> None:
-        """Name a query; its rows are computed when they are asked for."""
+        """Create a view of a query."""
         self.rows(f"CREATE VIEW {name} AS {query}", doing)
 
     def drop(self, name: str, kind: str) -> None:
-        """Forget a TABLE or VIEW."""
+        """Drop a TABLE or VIEW if it exists."""
         self.rows(f"DROP {kind} IF EXISTS {name}", "tidying up")
 
     def broadcast_small(self, name: str, rows: int) -> None:
-        """Nothing: there are no workers."""
+        """Do nothing: DuckDB has no workers."""
 
     def put(self, name: str, table: Any, doing: str) -> None:
-        """An Arrow table under a name, for the next query."""
+        """Make an Arrow table available to the next query."""
         try:
             self.connection.register(name, table)
         except duckdb.Error as failure:
@@ -317,7 +318,7 @@ class DuckDB:
             raise refusal(failure, doing, self.memory, query) from None
 
     def stream(self, query: str, doing: str) -> Any:
-        """The rows of a query as record batches; rows so long that memory does not hold enough are refused."""
+        """The rows of a query as record batches; refused where a batch is too large for --memory."""
         try:
             reader = self.connection.cursor().sql(query).to_arrow_reader(self._handed)
         except FAILURES as failure:
@@ -326,7 +327,7 @@ class DuckDB:
         return pa.RecordBatchReader.from_batches(reader.schema, batches)
 
     def shuffle(self, query: str, row: str, rows: int) -> Any:
-        """Short rows that fit are shuffled here, which takes a third of the time; DuckDB sorts the others at random."""
+        """The rows of a query in a secret order: shuffled in Python where they fit, which is faster, else by DuckDB."""
         try:
             result = self.connection.sql(query)
             if not self.fits(result.types, rows):
@@ -337,12 +338,12 @@ class DuckDB:
         return pa.RecordBatchReader.from_batches(table.schema, shuffle_rows(table, self.piece))
 
     def fits(self, types: Sequence[Any], rows: int) -> bool:
-        """Whether rows of these types may be held beside all else: twice, and a number for each."""
+        """Whether two copies of rows of these types, and a number for each row, fit in memory."""
         each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
-        return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self.row_bytes
+        return rows <= MOST_ROW_NUMBERS and rows * (2 * sum(each) + ROW_NUMBER_BYTES) <= self.row_bytes
 
     def check_batches(self, batches: Any, doing: str, query: str = "") -> Iterator[Any]:
-        """The batches of a query; a failure on the way does not quote the rows."""
+        """The same batches; a failure while they are read becomes a refusal that quotes no cell."""
         try:
             yield from batches
         except (*FAILURES, pa.ArrowException, OSError) as failure:
@@ -351,69 +352,69 @@ class DuckDB:
     def _check_length(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
         for batch in batches:
             if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
-                more = HANDED // self._handed if need >= SMALL else 1  # with so much memory, more rows are handed out
+                more = HANDED // self._handed if need >= SMALL else 1  # with so much memory, batches are larger
                 raise OutOfMemory(doing, self.memory, need * more)
             yield batch
 
 
 def kind_of(type: str) -> str:
-    """What a type is for kech: number, date, text or other."""
+    """The kind of a DuckDB type: number, date, text or other."""
     types = {"number": NUMBER_TYPES, "date": DATE_TYPES, "text": TEXT_TYPES}
     return next((kind for kind, pattern in types.items() if pattern.match(type)), "other")
 
 
-def draw_chances(rows: Any) -> Any:
-    """A number for each row that nobody can know."""
+def draw_random_numbers(rows: Any) -> Any:
+    """A secret random number for each row."""
     return pa.array(draw_numbers(len(rows)))
 
 
-def shut(connection: duckdb.DuckDBPyConnection, folder: Path, handle: int) -> None:
-    """Forget all rows and remove the private folder."""
+def close_and_remove(connection: duckdb.DuckDBPyConnection, folder: Path, handle: int) -> None:
+    """Close the connection and remove the private folder."""
     connection.close()
     remove_folder(folder, handle)
 
 
 def longest_line(memory: int | None) -> int:
-    """Bytes of a line that can be read with so much memory."""
+    """Bytes of the longest line that can be read with this --memory."""
     return min(LINE, int(memory * SHARE) // LINES) if memory else LINE
 
 
 def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
-    """Refuse rows of CSV that are too long; the last one, if it is longer than a buffer, DuckDB loses silently."""
+    """Refuse a CSV file with a row that is too long: DuckDB silently loses a last row longer than its buffer."""
     most = longest_line(memory)
     if path.stat().st_size <= most or longest_row(path) <= most:
         return
     longest = read_longest(path, delimiter, LINE)
     if longest > LINE:
-        raise UnreadableFile(path, "a row is longer than 32 MB. Is a quote missing?")
+        raise UnreadableFile(path, "a row is longer than 32 MB. Check whether a quote is missing.")
     if longest > most:
         raise OutOfMemory("reading long lines", memory, int(LINES * LINE / SHARE) + 1)
 
 
-def pick(batches: Any, schema: Any) -> Iterator[Any]:
-    """The wanted columns, under the names of the schema."""
+def select_columns(batches: Any, schema: Any) -> Iterator[Any]:
+    """The columns of the schema from each batch, under its names c<i>."""
     selected = [int(name[1:]) for name in schema.names]
     for batch in batches:
         yield pa.record_batch([batch.column(i) for i in selected], schema=schema)
 
 
 def has_changed(path: Path, before: os.stat_result) -> bool:
-    """Whether a file is no longer the one it was."""
+    """Whether a file was replaced, changed or removed since its status was read."""
     now = path.stat() if path.exists() else None
     return now is None or any(getattr(now, at) != getattr(before, at) for at in ("st_ino", "st_size", "st_mtime_ns"))
 
 
 def literal_file(address: Address) -> str:
-    """The file as a constant of SQL."""
+    """The path of a DuckDB file as a constant of SQL."""
     return "'" + str(file_of(address)).replace("'", "''") + "'"
 
 
 def file_of(address: Address) -> Path:
-    """The file itself, where a link is named: its log lies beside it, and not beside the link."""
+    """The path of a DuckDB file with links resolved: its log is next to the file, not next to a link."""
     return Path(address.place).resolve()
 
 
-# -- what it says when it fails -------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------------------
 
 STOPPED = re.compile(
     "Query interrupted$|Invalid Input Error: (Python exception .* the UDF|.* failed): KeyboardInterrupt", re.DOTALL
@@ -421,22 +422,22 @@ STOPPED = re.compile(
 OUT_OF_MEMORY = re.compile(
     r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
 )
-HELD = re.compile(r"Could not set lock on file|Unique file handle conflict")  # by another process, or in this one
+HELD = re.compile(r"Could not set lock on file|Unique file handle conflict")  # by another process, or by this one
 HOLDER = re.compile(r"\(PID (\d+)\)")
 OF_A_FILE = re.compile(r'file "(.*)": ([^":]+)$', re.DOTALL)
 REASONS = {os.strerror(code): code for code in errno.errorcode}
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-ASKED = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)")  # what DuckDB wanted
+REQUESTED = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)")  # the memory that DuckDB requested
 FAILURES = (duckdb.Error, RuntimeError)  # the latter where a query is interrupted
 
 
 class DuckDBFailed(ResourceError):
-    """Neither memory nor disk was short."""
+    """DuckDB failed for another reason than memory or disk."""
 
 
 @contextmanager
 def refusals(doing: str, memory: int | None = None, target: Address | None = None) -> Iterator[None]:
-    """What DuckDB says as a refusal; `target` is the table whose file is being written."""
+    """Turn failures of DuckDB inside the block into refusals; `target` is the table that is written."""
     try:
         yield
     except FAILURES as failure:
@@ -448,8 +449,8 @@ def refusals(doing: str, memory: int | None = None, target: Address | None = Non
 
 
 @contextmanager
-def blame_file(path: object) -> Iterator[None]:
-    """What fails while a file is read is the fault of the file."""
+def refuse_as_unreadable(path: object) -> Iterator[None]:
+    """Turn an unknown failure of DuckDB while a file is read into the refusal of that file."""
     try:
         yield
     except DuckDBFailed:
@@ -457,71 +458,72 @@ def blame_file(path: object) -> Iterator[None]:
 
 
 def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError | KeyboardInterrupt:
-    """What DuckDB says, without the cells it quotes; Ctrl-C ends its queries too."""
+    """The refusal for a failure of DuckDB, without the cells that its message quotes; KeyboardInterrupt for Ctrl-C."""
     if is_stopped(failure):
         return KeyboardInterrupt()
     if is_full(failure):
-        room = "Free some space, or set TMPDIR to a folder with more."
-        return ResourceError(f"The disk is full while {doing}. {room}")
+        return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
     if is_short_of_memory(failure):
         return OutOfMemory(doing, memory, memory and estimate_need(str(failure), memory, query))
-    return DuckDBFailed(f"DuckDB failed while {doing} ({type(failure).__name__}).")
+    advice = "Run the command again. If it fails again, please report it."
+    return DuckDBFailed(f"DuckDB failed while {doing} ({type(failure).__name__}). {advice}")
 
 
 def estimate_need(message: str, memory: int, query: str) -> int:
-    """Bytes of memory that are likely to be enough for a query that had too few: twice as many, or what is known."""
-    requested = ASKED.search(message)
+    """Bytes of memory that are likely to be enough for a query that ran out: twice as many, or an estimate."""
+    requested = REQUESTED.search(message)
     block = float(requested[1]) * 1024 ** ("bKMG".index(requested[2][0])) if requested else 0.0
     estimate = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
     return max(2 * memory, int(estimate / SHARE))
 
 
 def is_stopped(failure: Exception) -> bool:
-    """Whether somebody pressed Ctrl-C."""
+    """Whether Ctrl-C caused the failure."""
     return isinstance(failure, duckdb.InterruptException) or STOPPED.match(str(failure)) is not None
 
 
 def is_short_of_memory(failure: Exception) -> bool:
-    """Whether DuckDB ran out of memory, under any name."""
+    """Whether DuckDB ran out of memory, by the type or the message of the failure."""
     return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
 
 
 def is_full(failure: Exception) -> bool:
-    """Whether a disk has no room."""
+    """Whether a full disk caused the failure."""
     return any(os.strerror(code) in str(failure) for code in FULL)
 
 
-def is_held(failure: Exception) -> bool:
-    """Whether somebody else has the file open."""
+def is_open_elsewhere(failure: Exception) -> bool:
+    """Whether the file is open in another process or connection."""
     return HELD.search(str(failure)) is not None
 
 
-def fault_of(failure: Exception) -> tuple[str, int | None]:
-    """The file that could not be opened or written, and why, as the system numbers it."""
+def find_file_error(failure: Exception) -> tuple[str, int | None]:
+    """The path and the error number in a failure to open or write a file; empty and None for other failures."""
     match = OF_A_FILE.search(str(failure))
     return (match[1], REASONS.get(match[2])) if match else ("", None)
 
 
 def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
-    """Why the file of a table cannot be written; None where the failure is none of this file."""
-    if is_held(failure):
+    """The refusal where the file of a table cannot be written; None where the failure is not about this file."""
+    if is_open_elsewhere(failure):
         return CannotWrite(target, name_holder(failure))
-    file, code = fault_of(failure)
+    file, code = find_file_error(failure)
     if code is None or not file.startswith(str(Path(target.place).resolve())):
         return None
-    room = " Free some space on its disk, or write to another." if code in FULL else ""
-    return CannotWrite(target, f"{os.strerror(code).lower()}.{room}")
+    advice = "Free some space on its disk, or write to another." if code in FULL else "Check its permissions."
+    return CannotWrite(target, f"{os.strerror(code).lower()}. {advice}")
 
 
 def refuse_reading(failure: Exception, source: Address) -> UnreadableFile:
-    """Why a file cannot be opened."""
-    _, code = fault_of(failure)
-    reason = f"{os.strerror(code).lower()}." if code else f"it is no DuckDB file ({type(failure).__name__})."
-    return UnreadableFile(source, name_holder(failure) if is_held(failure) else reason)
+    """The refusal where a DuckDB file cannot be opened."""
+    _, code = find_file_error(failure)
+    reason = os.strerror(code).lower() if code else f"it is no DuckDB file ({type(failure).__name__})"
+    advice = f"{reason}. Check the path and its permissions."
+    return UnreadableFile(source, name_holder(failure) if is_open_elsewhere(failure) else advice)
 
 
 def name_holder(failure: Exception) -> str:
-    """Who has the file open, and what to do."""
+    """A sentence with the process that has the file open, and what to do."""
     match = HOLDER.search(str(failure))
     who = f"another program has it open (process {match[1]})" if match else "another connection has it open"
     return f"{who}. Close it there, and try again."

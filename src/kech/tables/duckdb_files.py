@@ -1,6 +1,6 @@
-"""Tables of DuckDB files, read and written: each file by a connection of its own beside the backend.
+"""Tables of DuckDB files, read and written with connections of their own, separate from the backend.
 
-In: the address of a table, and the record batches of a release.  Out: a `Database`, and a `Draft` that nobody sees yet.
+In: the address of a table, and the record batches of a release.  Out: a `Database`, and a `Draft` in a private file.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from kech.system.memory import BASE_BYTES
 from kech.tables.duckdb import (
     HANDED,
     file_of,
-    is_held,
+    is_open_elsewhere,
     is_stopped,
     literal_file,
     refusals,
@@ -29,9 +29,9 @@ from kech.tables.duckdb import (
 from kech.tables.source import Address
 from kech.tables.sql import MARK, guard, quote
 
-FOR_A_FILE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what kech leaves; the backend has its own
-LEAST = 3 * 4096  # bytes of a file of DuckDB: its headers
-PATIENCE, PAUSE = 2.0, 0.05  # seconds that a file may be open elsewhere, and between two looks at it
+FOR_A_FILE, BEYOND = 0.1, 0.3  # of --memory, or of --memory without the program itself: the larger one
+LEAST = 3 * 4096  # bytes of the headers of a DuckDB file
+PATIENCE, PAUSE = 2.0, 0.05  # seconds to wait for a file that is open elsewhere, and between two attempts
 LOCK = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -43,7 +43,7 @@ LOCK = {
 
 
 def open_connection(file: str, folder: Path, memory: int | None) -> Any:
-    """An instance of its own beside the backend, in a process that may take so much; it spills in the folder."""
+    """A new instance of DuckDB, apart from the backend, which spills into the folder; `memory` is --memory."""
     limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{share_of(memory) // 1000}KB"} if memory else {}
     connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
     connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
@@ -51,15 +51,15 @@ def open_connection(file: str, folder: Path, memory: int | None) -> Any:
 
 
 def share_of(memory: int) -> int:
-    """Bytes for an instance: long texts are sorted in 100 MB, however many, and not in 60."""
+    """Bytes for an instance: DuckDB can sort any number of long texts in 100 MB, but not in 60 MB."""
     return int(max(FOR_A_FILE * memory, BEYOND * (memory - BASE_BYTES)))
 
 
 @contextmanager
-def look_at(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
-    """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs.
+def open_locked(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
+    """A locked connection with the file attached as `target`; nothing is changed.
 
-    `to_write` the file must be free; what a crash left in its log is not worked in before there is something to write.
+    With `to_write` it also refuses a file that another program has open; the log of a crash is not applied yet.
     """
     as_writer = to_write and not log_of(file_of(address)).exists()
     with private_folder() as folder, closing(open_connection(":memory:", folder, memory)) as connection:
@@ -73,7 +73,7 @@ def look_at(address: Address, memory: int | None, *, to_write: bool = False) -> 
 
 
 def attach(connection: Any, address: Address, mode: str = "") -> None:
-    """Call the file `target`; who has it open for a moment, as another release does, is waited for."""
+    """Attach the file as `target`; wait a moment where another program has it open."""
     end = monotonic() + PATIENCE
     while True:
         try:
@@ -81,7 +81,7 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
         except (duckdb.Error, RuntimeError) as failure:
             if is_stopped(failure):
                 raise KeyboardInterrupt from None
-            if not is_held(failure) or monotonic() > end:
+            if not is_open_elsewhere(failure) or monotonic() > end:
                 raise
             sleep(PAUSE)
         else:
@@ -89,12 +89,12 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
 
 
 def log_of(file: Path) -> Path:
-    """Where DuckDB keeps what is not in the file yet."""
+    """The path of the write-ahead log of a DuckDB file."""
     return Path(f"{file}.wal")
 
 
 class DuckDBDatabase:
-    """One table of a file."""
+    """One table of a DuckDB file."""
 
     def __init__(self, address: Address, memory: int | None = None) -> None:
         self.address = address
@@ -105,7 +105,7 @@ class DuckDBDatabase:
     @classmethod
     @contextmanager
     def open(cls, address: Address, memory: int | None = None) -> Iterator["DuckDBDatabase"]:
-        """A table; the file is opened only while it is read or written."""
+        """The database of a table; the file is open only while it is read or written."""
         yield cls(address, memory)
 
     def columns(self) -> Sequence[str]:
@@ -114,29 +114,29 @@ class DuckDBDatabase:
             return list(names_of(connection, self.quoted))
 
     def identity(self) -> object:
-        """The file on its disk, and the name, regardless of case."""
+        """Device and inode of the file, with the name of the table in small letters; None without a file."""
         path = Path(self.address.place)
         status = path.stat() if path.exists() else None
         return status and (status.st_dev, status.st_ino, self.schema.casefold(), self.name.casefold())
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         with self.open_reader() as connection, refusals("reading the released table", self.memory):
             export(connection, self.quoted, path)
 
     @contextmanager
     def open_reader(self) -> Iterator[Any]:
-        """A connection that changes nothing; the table is there."""
+        """A read-only connection; refused where the file or the table is missing."""
         if not Path(self.address.place).is_file():
             raise NoSuchFile(self.address.place)
-        with look_at(self.address, self.memory) as connection:
+        with open_locked(self.address, self.memory) as connection:
             if self.comment(connection) is None:
                 raise NoSuchTable(self.address, "the file has no such table. Check the name behind #.")
             yield connection
 
     @contextmanager
     def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
-        """A draft in a private file; the database itself is opened only to put it in place."""
+        """A draft of the table in a private file; the database is opened only to put it in place."""
         self.check_free()
         with (
             private_folder() as folder,
@@ -147,22 +147,22 @@ class DuckDBDatabase:
             yield DuckDBDraft(self, connection)
 
     def check_free(self) -> None:
-        """A table that kech did not write is never replaced."""
+        """Refuse a target that is a table kech did not write, or that cannot be written."""
         path = Path(self.address.place)
         if not path.parent.is_dir():
-            raise BadTarget(self.address, "its folder does not exist; create it first.")
+            raise BadTarget(self.address, "its folder does not exist. Create it first.")
         if not path.exists():
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main. Omit the schema.")
             return
-        with look_at(self.address, self.memory, to_write=True) as connection:
+        with open_locked(self.address, self.memory, to_write=True) as connection:
             entry = self.comment(connection)
         if entry not in (None, ("TABLE", MARK)):
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
             raise BadTarget(self.address, reason)
 
     def comment(self, connection: Any) -> tuple[str, str | None] | None:
-        """What stands under the name, a TABLE or a VIEW, and its comment; None for nothing."""
+        """Whether the name is a TABLE or a VIEW, and its comment; None where it does not exist."""
         with refusals("looking for the table"):
             entry = connection.execute(
                 """SELECT 'TABLE', comment FROM duckdb_tables() WHERE lower(schema_name) = lower($1)
@@ -174,18 +174,18 @@ class DuckDBDatabase:
 
 
 class DuckDBDraft:
-    """A table in a file of its own."""
+    """The draft of a table, in a private file."""
 
     def __init__(self, database: DuckDBDatabase, connection: Any) -> None:
         self.database = database
         self.connection = connection
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         export(self.connection, "draft", path)
 
     def put_in_place(self) -> None:
-        """Take the place of an earlier release, in one transaction; if that fails, a file made for it is gone."""
+        """Replace an earlier release in one transaction; where that fails, a newly created file is removed."""
         self.database.check_free()
         address = self.database.address
         with refusals("writing the table", self.database.memory, address):
@@ -193,13 +193,13 @@ class DuckDBDraft:
             try:
                 self.replace()
             except BaseException:
-                clear(file_of(address), is_new)
+                remove_remains(file_of(address), is_new)
                 raise
-        with suppress(duckdb.Error):  # it is written: rows that find no room in the file now stay in its log
+        with suppress(duckdb.Error):  # the release is written: rows that do not fit in the file stay in its log
             self.connection.execute("DETACH target")
 
     def attach(self) -> bool:
-        """Call the file `target`; whether it was made for that."""
+        """Attach the file as `target`; returns whether it was created for that."""
         file = file_of(self.database.address)
         is_new = not file.exists()
         try:
@@ -214,7 +214,7 @@ class DuckDBDraft:
         )
 
     def replace(self) -> None:
-        """One transaction."""
+        """Replace the target by the draft, in one transaction."""
         target, run = self.database.quoted, self.connection.execute
         run("BEGIN")
         run(f"DROP TABLE IF EXISTS {target}")
@@ -224,7 +224,7 @@ class DuckDBDraft:
 
 
 def fill(connection: Any, batches: Any) -> None:
-    """Rows as the table `draft`; what fails while they are made is reported by their maker."""
+    """Write rows into the table `draft`; a failure while they are computed is raised unchanged."""
     failures: list[BaseException] = []
 
     def make_rows() -> Iterator[Any]:
@@ -244,8 +244,8 @@ def fill(connection: Any, batches: Any) -> None:
     connection.unregister("incoming")
 
 
-def clear(file: Path, is_new: bool) -> None:
-    """What a failed transaction leaves: an empty log, and an empty file; while it is attached, nobody can open it."""
+def remove_remains(file: Path, is_new: bool) -> None:
+    """Remove what a failed transaction leaves: an empty log, and a new file."""
     log = log_of(file)
     if log.exists() and (is_new or not log.stat().st_size):
         log.unlink()
@@ -254,13 +254,13 @@ def clear(file: Path, is_new: bool) -> None:
 
 
 def names_of(connection: Any, name: str) -> Sequence[str]:
-    """The columns of a table."""
+    """The names of the columns of a table."""
     with connection.cursor() as cursor:
         return [column[0] for column in cursor.execute(f"SELECT * FROM {name} LIMIT 0").description]
 
 
 def export(connection: Any, name: str, path: Path) -> None:
-    """A table as CSV, every cell as text, rows in the order of the text: the same bytes for the same rows."""
+    """Write a table as CSV, every cell as text, rows sorted by their text: equal rows give equal bytes."""
     names = names_of(connection, name)
     texts = ", ".join(f"{guard(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
     places = ", ".join(str(place) for place in range(1, len(names) + 1))

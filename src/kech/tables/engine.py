@@ -1,8 +1,8 @@
-"""Engine: every question about the rows of one table.  Rows stay inside; counts, codes and published labels come out.
+"""Engine: every query on the rows of one table.  Rows stay in the backend; counts, codes and labels come out.
 
-In: a `Backend` that holds rows: DuckDB, PostgreSQL or Spark.  Out: facts of columns, values, points, a release.
+In: a `Backend` that stores the rows: DuckDB, PostgreSQL or Spark.  Out: facts of columns, values, points, a release.
 `sql.py` writes the queries, and a backend runs them.  Facts decide whether a column is read as numbers, dates or text;
-a doubtful column is refused with its row.
+a doubtful column is refused with the number of a row.
 """
 
 import weakref
@@ -19,51 +19,51 @@ from numpy.typing import NDArray
 from kech.errors import BadValue, InputError, TooManyPoints
 from kech.tables import sql
 from kech.tables.batches import (
-    Contents,
-    Listed,
+    CodedValues,
+    EqualRows,
     Output,
     RowAssigner,
     assign_classes,
-    list_values,
+    code_values,
+    divide_shares,
     shared_points,
-    split_shares,
 )
 from kech.tables.source import Address
 from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
 
-MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
-MOST_FOLDED = 1000  # texts of a column that are folded: it is a category
-TOGETHER = 16  # columns that are described by one query
-LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
-MOST_SHORT = 1 << 31  # numbers that an INTEGER holds
+MOSTLY = 0.9  # share of numbers or dates from which a column of text is read as these
+MOST_FOLDED = 1000  # distinct texts of a column whose spelling is normalized: it is a category
+COLUMNS_PER_QUERY = 16  # that are described together
+LONGEST_FLOAT = 24  # characters of the longest exact double
+MOST_SHORT = 1 << 31  # numbers that fit an INTEGER
 ASSIGNING = "assigning rows to classes"
 LEAVING = "leaving rows out"
 CHOOSING = "choosing rows"
 
 
 class Backend(Protocol):
-    """Where rows live: one connection, a table `kept`, and what is made of it.
+    """The database with the rows: one connection, a table `kept` of the rows, and tables derived from it.
 
-    `doing` is for refusals: what failed, without the cells that a failure quotes.
+    `doing` names the work in refusals, since the message of a database could quote cells.
     """
 
     columns: dict[int, Column]
 
     @property
     def dialect(self) -> Dialect:
-        """How it writes what SQL does not say alike."""
+        """The SQL of this backend, where it differs from others."""
 
     @property
     def reads(self) -> Sequence[str]:
-        """Formats of sources that it reads by itself; it loads record batches of all others."""
+        """Formats of sources that it reads itself; from other sources it loads record batches."""
 
     @property
     def piece(self) -> int:
-        """Rows that may be on their way at a time."""
+        """Rows of a batch at most."""
 
     @property
     def on_workers(self) -> bool:
-        """Whether rows get their labels where they are."""
+        """Whether its workers add the labels to the rows."""
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; `nulls` are texts that mean NULL."""
@@ -72,22 +72,22 @@ class Backend(Protocol):
         """Read a table of a database."""
 
     def create(self, name: str, query: str, doing: str) -> None:
-        """Keep the rows of a query under a name."""
+        """Create a table from the rows of a query."""
 
     def define(self, name: str, query: str, doing: str) -> None:
-        """Name a query; its rows are computed when they are asked for."""
+        """Create a view of a query."""
 
     def drop(self, name: str, kind: str) -> None:
-        """Forget a TABLE or VIEW, where there is one of this name."""
+        """Drop a TABLE or VIEW if it exists."""
 
     def put(self, name: str, table: Any, doing: str) -> None:
-        """An Arrow table under a name, for the next query, in place of the one before."""
+        """Make an Arrow table available to the next query, in place of an earlier one of this name."""
 
     def broadcast_small(self, name: str, rows: int) -> None:
-        """Give every worker a copy of a table of so many rows, if that is few; engines without workers do nothing."""
+        """Copy a table to every worker if it has few rows; a backend without workers does nothing."""
 
     def overwrite(self, column: int, value: str, where: str) -> None:
-        """Give a column of the loaded rows another value where a condition holds."""
+        """Replace the value of a column in the loaded rows that meet a condition."""
 
     def read(self, query: str, doing: str) -> Any:
         """The rows of a query as an Arrow table."""
@@ -96,39 +96,42 @@ class Backend(Protocol):
         """The few rows of a query."""
 
     def shuffle(self, query: str, row: str, rows: int) -> Any:
-        """The rows of a query, so many, in an order nobody can know; `row` tells them apart."""
+        """The rows of a query in a secret random order; `row` is an expression that identifies a row."""
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """A hash of the whole source, or of the batches, independent of the order of rows and columns."""
 
     def close(self) -> None:
-        """Forget all rows."""
+        """Delete all rows."""
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """What is divided among classes, and how a query finds its number: a point, or equal rows of a shared one."""
+class Division:
+    """The groups of rows that are divided among classes: points, or equal rows of points that classes share.
+
+    `cells`, `joins` and `number` are the SQL with which a query finds the number of a row's group.
+    """
 
     shares: Mapping[str, NDArray[np.int64]]
     weights: NDArray[np.int64]
-    cells: str = ""  # of `kept`
+    cells: str = ""  # columns of `kept` that the joins need
     joins: str = ""
     number: str = "points.p"
 
     @property
     def type(self) -> str:
-        """The type of a number."""
+        """The SQL type of a group's number."""
         return "INTEGER" if len(self.weights) < MOST_SHORT else "BIGINT"
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What an engine knows about a column: counts and row numbers (from 1), never a value."""
+    """Counts and row numbers (from 1) about a column; it contains no cell."""
 
     type: str  # text, number, date or other
     rows: int
     nulls: int
-    blank: int  # rows with text of no letters
+    blank: int  # rows with empty text
     distinct: int  # without NULL
     numbers: int  # rows that read as a finite number
     first_other: int | None  # first row that is neither NULL nor a finite number
@@ -140,50 +143,51 @@ class ColumnFacts:
 
 
 class HashedValues(NamedTuple):
-    """Distinct values of a column, all or a sample: as they are written, and hashed by what they read as; PRIVATE."""
+    """Distinct values of a column, all or a sample, as text and as hashes of their comparable form; PRIVATE."""
 
     texts: list[str]
     hashes: NDArray[np.uint64]
     rows: NDArray[np.int64]
-    depth: int  # zero bits that each hash begins with
-    distinct: int  # how many the column has
-    present: int  # rows of the column that have one
+    depth: int  # number of zero bits at the start of each hash
+    distinct: int  # distinct values of the whole column
+    present: int  # rows with a value
 
 
-class Alike(NamedTuple):
-    """Distinct values of a column of which the same is true."""
+class ValueGroup(NamedTuple):
+    """Distinct values of a column with equal properties, counted."""
 
     missing: bool
-    blank: bool  # text of no letters
-    finite: bool
+    blank: bool  # empty text
+    finite: bool  # a finite number
     odd: bool  # NaN or an infinity
-    padded: bool | None
-    dated: bool
+    padded: bool | None  # a number with leading zeros
+    dated: bool  # a date
     rows: int
-    distinct: int  # how many values
-    first: int  # row of one of them
-    digits: int | None  # of the longest that is a whole number
+    distinct: int
+    first: int  # the first row with one of them
+    digits: int | None  # of the longest whole number
 
 
 class Engine:
-    """One table and everything made from it; `without` gives further engines on the same backend."""
+    """One table and the tables derived from it; `without` returns further engines on the same backend."""
 
     def __init__(self, backend: Backend, prefix: str = "", whole: "Engine | None" = None) -> None:
         self.backend = backend
         self.layout = Layout(backend.dialect, backend.columns, prefix)
-        self._whole = whole  # of what is left of a table, which keeps it open
-        self._parent: Engine | None = None  # whose rows a view of this one looks up
+        self._whole = whole  # the engine of the whole table, where this one has some of its rows
+        self._parent: Engine | None = None  # the engine whose rows the view `kept` of this one selects
         self._rests = 0
-        self._made: dict[str, str] = {}  # name and kind of what this engine keeps
-        self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
+        self._created: dict[str, str] = {}  # name -> TABLE or VIEW, of this engine
+        self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of deleted engines
         self._facts: dict[int, ColumnFacts] = {}
-        self._counted: set[int] = set()  # columns whose distinct values lie in the backend
-        self._loaded: dict[int, Mapping1D] = {}  # of each column whose codes lie in the backend
-        self._grouped: Sequence[Mapping1D] = ()  # whose points do
+        self._counted: set[int] = set()  # columns with a table of distinct values in the backend
+        self._present: dict[int, tuple[int, int]] = {}  # of each column: distinct values, and rows with a value
+        self._loaded: dict[int, Mapping1D] = {}  # columns with a table of codes in the backend
+        self._grouped: Sequence[Mapping1D] = ()  # the mappings of the table `points` in the backend
         self._weights = np.zeros(0, np.int64)  # rows of these points
 
     def close(self) -> None:
-        """Forget all rows; what `without` gave is forgotten together with the whole."""
+        """Delete all rows; those of engines from `without` are deleted together with the whole table."""
         if self._whole is None:
             self.backend.close()
 
@@ -195,31 +199,31 @@ class Engine:
         self.backend.create(self._claim(name, "TABLE"), query, doing)
 
     def _claim(self, name: str, kind: str) -> str:
-        """A name of this engine, free to be used; what gone engines left is dropped on the way."""
+        """The full name of a table or view of this engine; an earlier one and those of deleted engines are dropped."""
         while self._garbage:
-            self.backend.drop(*self._garbage.popitem())  # the last made first
+            self.backend.drop(*self._garbage.popitem())  # the last created first
         full = self.layout.name(name)
-        if full in self._made:
+        if full in self._created:
             self.backend.drop(full, kind)
-        self._made[full] = kind
+        self._created[full] = kind
         return full
 
     # -- columns ---------------------------------------------------------------------------------------------
 
     def fold_texts(self) -> None:
-        """Texts of categories in one spelling, which follows from each text alone."""
+        """Replace each text of a category by its normalized spelling."""
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
-            records = self.backend.rows(sql.few_texts(self.layout, column, MOST_FOLDED), "reading the table")
-            texts = {text: write_plainly(text) for (text,) in records if isinstance(text, str)}
+            records = self.backend.rows(sql.first_distinct_texts(self.layout, column, MOST_FOLDED), "reading the table")
+            texts = {text: normalize_spelling(text) for (text,) in records if isinstance(text, str)}
             changed = {text: folded for text, folded in texts.items() if folded != text}
             if changed and len(records) <= MOST_FOLDED:
-                self.backend.overwrite(column, *sql.replaced_texts(self.layout, column, changed))
+                self.backend.overwrite(column, *sql.replacement_of_texts(self.layout, column, changed))
 
     def rewrite(self, *, decimal: str | None, dates: str | None, fold: bool = False) -> None:
-        """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
+        """Rewrite numbers with decimal commas, and dates that begin with the day or the month, to the usual form.
 
-        Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
-        Texts of categories are folded where that is asked.
+        Only columns of text that contain almost nothing else are rewritten; other cells in them stay unchanged.
+        With `fold`, texts of categories get one spelling.
         """
         for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             if decimal == ",":
@@ -232,68 +236,70 @@ class Engine:
             self.fold_texts()
 
     def _rewrite(self, column: int, foreign: str, own: str, turn: Callable[[str], str]) -> None:
-        query = sql.fitting_cells(self.layout, column, f"({foreign})|({own})")
+        query = sql.count_matching_cells(self.layout, column, f"({foreign})|({own})")
         ((fitting, present),) = self.backend.rows(query, "reading the table")
         if fitting >= MOSTLY * present > 0:
             text = f"trim({self.layout.text(column, f'c{column}')})"
             self.backend.overwrite(column, turn(text), self.layout.dialect.matches(text, foreign))
 
     def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
-        """Facts about one column, from its distinct values; they are looked up once, a few columns together."""
+        """Facts about one column, from its distinct values; the first query also describes columns of `beside`."""
         if column not in self._facts:
-            unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts][:TOGETHER]
+            unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts][:COLUMNS_PER_QUERY]
             for i in unknown:
                 self._count(i)
-            records = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
+            records = self.backend.rows(sql.grouped_values(self.layout, unknown), "describing columns")
             for i in unknown:
-                alike = [Alike(*facts) for at, *facts in records if at == i]
-                self._facts[i] = gather_facts(self.layout.columns[i].kind, alike)
+                alike = [ValueGroup(*facts) for at, *facts in records if at == i]
+                self._facts[i] = summarize_groups(self.layout.columns[i].kind, alike)
         return self._facts[column]
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
-        """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
+        """The distinct values of a column, read as `kind`, without NULL, and their rows; numbers and dates ascend."""
         self._count(column)
         counts = self.backend.read(sql.read_values(self.layout, column, kind), "counting values")
         values = counts["x"].to_pylist() if kind == "text" else as_array(counts, "x", np.float64)
         return values, as_array(counts, "n", np.int64)
 
     def text_bytes(self, column: int) -> int:
-        """Bytes that the distinct values of a column have as text."""
+        """Bytes of all distinct values of a column as text."""
         self._count(column)
         ((size,),) = self.backend.rows(sql.text_bytes(self.layout, column), "counting values")
         return int(size)
 
     def count_present(self, column: int) -> tuple[int, int]:
-        """Distinct values of a column, and rows that have one; text without letters is none."""
-        self._count(column)
-        ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
-        return int(distinct), int(rows)
+        """The number of distinct values of a column, and of rows with a value; empty text is no value."""
+        if column not in self._present:
+            self._count(column)
+            ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
+            self._present[column] = int(distinct), int(rows)
+        return self._present[column]
 
     def hash_values(self, column: int, depth: int) -> HashedValues:
-        """Distinct values whose hash begins with `depth` zero bits; no key and no secret is in the query."""
+        """The distinct values whose hash begins with `depth` zero bits; the query contains no key."""
         distinct, present = self.count_present(column)
         table = self.backend.read(sql.hashed_values(self.layout, column, depth), "comparing tables")
         hashes = np.asarray(table["h"].cast(pa.string()).cast(pa.uint64()).to_numpy(), np.uint64)
         return HashedValues(table["x"].to_pylist(), hashes, as_array(table, "n", np.int64), depth, distinct, present)
 
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
-        """Distinct combinations of values in these columns, and the rows that have one in any of them; '' is none."""
+        """The number of distinct combinations in these columns, and of rows with a value in any; '' is no value."""
         return self.count_repeats(columns)[:2]
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
-        """Distinct combinations of values, rows that have one, rows of the commonest; folded: 1.0 is 1, A is a."""
+        """Numbers of distinct combinations, rows with a value, rows of the commonest; folded: 1.0 is 1, A is a."""
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
-        """The first rows as text, as they were read: for the owner of the table."""
+        """The first rows as text; PRIVATE."""
         table = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
         return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
     def read_texts(self, columns: Sequence[int]) -> Any:
-        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named.
+        """All rows as an Arrow table: their numbers r, then these columns as text.
 
-        Where the backend holds words, a column is a dictionary of them.
+        Where the backend stores a column as words, it is dictionary-encoded.
         """
         rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
         for place, column in enumerate(columns, 1):
@@ -313,8 +319,8 @@ class Engine:
     def group(
         self, mappings: Sequence[Mapping1D], most: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Distinct code tuples, in their own order, and their rows; refused where there are more than `most`."""
-        self._grouped = ()  # the points of before are not of these codes
+        """The distinct code tuples, ascending, and their rows; refused where there are more than `most`."""
+        self._grouped = ()  # the table `points` is about to change
         coded, points = self._code(mappings), self.layout.name("points")
         self._make("points", coded.points(), "grouping rows")
         if most is not None and self.describe(mappings[0].column).rows > most:
@@ -328,19 +334,19 @@ class Engine:
         return coded.packing.unpack(table), self._weights
 
     def count_codes(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Distinct code tuples in any order, and their rows; no point is kept, which takes half the time."""
+        """The distinct code tuples in any order, and their rows; without the table `points`, in half the time."""
         coded = self._code(mappings)
         table = self.backend.read(coded.points(numbered=False), "counting values")
         return coded.packing.unpack(table), as_array(table, "n", np.int64)
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
-        """Codes of every row, or of each n-th, in the order of the table."""
+        """The codes of each `every`-th row, in the order of the table."""
         coded = self._code(mappings)
         query = f"{coded.select()} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
         return coded.packing.unpack(self.backend.read(query, "coding rows"))
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
-        """The rows of all other points, as an engine of their own: nothing here changes."""
+        """A new engine with the rows of all other points; this one stays unchanged."""
         coded = self._find_points(mappings)
         self.backend.put("gone", pa.table({"p": points}), LEAVING)
         return self._leave_out(f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p")
@@ -348,7 +354,7 @@ class Engine:
     def shorten(
         self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], columns: Sequence[int], key: bytes
     ) -> "Engine":
-        """So many rows of each point, as an engine of their own; which ones, the key decides by these columns."""
+        """A new engine with `kept` rows of each point, chosen by a hash of these columns under the key."""
         coded, taken = self._find_points(mappings), np.flatnonzero(kept)
         shares = {"p": taken, "class": np.zeros_like(taken), "first": np.ones_like(taken), "last": kept[taken]}
         split = self._split(coded, shares, columns, key)
@@ -356,45 +362,51 @@ class Engine:
         gone = np.flatnonzero(stays < split.weights)
         self.backend.put("gone", pa.table({"p": gone, "kept": stays[gone]}), LEAVING)
         rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.p = {split.number}"
-        return self._leave_out(sql.rows_beyond(rows))
+        return self._leave_out(sql.surplus_rows(rows))
 
     def choose(self, numbers: NDArray[np.int64]) -> "Engine":
-        """The rows with these numbers, as an engine of their own: it holds a copy, and works as long as they need."""
+        """A new engine with a copy of the rows with these numbers."""
         self.backend.put("chosen", pa.table({"r": numbers}), CHOOSING)
         some = self._branch()
         some._make("kept", sql.chosen_rows(self.layout), CHOOSING)
         return some
 
     def _leave_out(self, rows: str) -> "Engine":
-        """All other rows than those of a query, as an engine of their own."""
+        """A new engine with all rows but those of a query."""
         rest = self._branch()
         rest._make("left_out", rows, LEAVING)
-        self.backend.define(rest._claim("kept", "VIEW"), sql.other_rows(self.layout, rest.layout), LEAVING)
+        self.backend.define(rest._claim("kept", "VIEW"), sql.rows_not_left_out(self.layout, rest.layout), LEAVING)
         return rest
 
     def _branch(self) -> "Engine":
-        """An engine on the same backend, without rows."""
+        """A new engine on the same backend, without rows."""
         whole = self._whole or self
         whole._rests += 1
         rest = Engine(self.backend, f"rest{whole._rests}_", whole)
         rest._parent = self
-        weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
+        weakref.finalize(rest, self._garbage.update, rest._created)  # dropped later: a query may be running
         return rest
 
     def _find_points(self, mappings: Sequence[Mapping1D]) -> CodedRows:
-        """The coded rows, whose points lie in the backend."""
+        """The coded rows, after creating the table `points` where it has other mappings."""
         if self._grouped is not mappings:
             self.group(mappings)
         return self._code(mappings)
 
     def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
-        """The rows with their codes, which lie in the backend: tables with the code of each value."""
+        """The coded rows, after creating the tables with the code of each value."""
         packing = Packing(mappings)
         for mapping in mappings:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
-        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
+        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self._has_nulls(i)})
+
+    def _has_nulls(self, column: int) -> bool:
+        if column in self._facts:
+            return self._facts[column].nulls > 0
+        self._count(column)
+        return bool(self.backend.rows(sql.missing_value(self.layout, column), "coding rows"))
 
     def _load(self, mapping: Mapping1D) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
@@ -418,10 +430,10 @@ class Engine:
         for_csv: bool,
         key: bytes | None = None,
     ) -> Any:
-        """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries.
+        """A stream of record batches: the published rows in a secret random order.  Texts may be dictionary-encoded.
 
-        Rows of a point that several classes share are divided by what they hold, under the key; without one, at
-        random.
+        Rows of a point that several classes share are divided by a hash of their published cells under the key;
+        without a key, at random.
         """
         coded = self._find_points(mappings)
         columns = list(dict.fromkeys(o.source for o in outputs if o.source is not None and not o.private))
@@ -429,11 +441,11 @@ class Engine:
         publish = self._publish_on_workers if self.backend.on_workers else self._publish_here
         return publish(coded, split, outputs, for_csv)
 
-    def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """The backend hands out point and cells of each row in a secret order; classes and labels are added here.
+    def _publish_here(self, coded: CodedRows, split: Division, outputs: Sequence[Output], for_csv: bool) -> Any:
+        """Read point and cells of each row in a secret order, then add classes and labels in Python.
 
-        So that rows are narrow on their way, cells of outputs in `lists` are numbers, which stand for listed values.
-        Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
+        To keep rows narrow, cells of the outputs in `lists` are numbers, which are replaced by listed values here.
+        Where several classes share equal rows, or some of them are suppressed, each row is drawn at random.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
         source_of = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
@@ -451,12 +463,12 @@ class Engine:
         assigner = RowAssigner(split.shares, split.weights)
         return assign_classes(rename_columns(stream, ["p", *cells]), assigner, outputs, lists, self.backend.piece)
 
-    def _publish_on_workers(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Each row gets the labels of its class on the workers, which may write them, too.
+    def _publish_on_workers(self, coded: CodedRows, split: Division, outputs: Sequence[Output], for_csv: bool) -> Any:
+        """Let the workers add the labels of its class to each row.
 
-        Equal rows that several classes share, or of which some are suppressed, are divided in one secret
-        order, and the whole table is written in another: the place of a row in the file says nothing about its
-        class.  Rows in no share are not published.
+        Equal rows that several classes share, or of which some are suppressed, are divided in one secret order, and
+        the table is written in another.  So the position of a row in the file does not reveal its class.  Rows in no
+        share are not published.
         """
         self._put_shares(split, outputs)
         quote = self.layout.dialect.quote
@@ -466,7 +478,7 @@ class Engine:
         query = sql.labelled_rows(self.layout, f"{rows} {split.joins}", split.number, names, for_csv)
         return self.backend.shuffle(query, "taken.r", int(self._weights.sum()))
 
-    def _put_shares(self, split: Split, outputs: Sequence[Output]) -> None:
+    def _put_shares(self, split: Division, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
         classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["p"])
         divided = np.isin(taken, shared_points(split.shares, split.weights))
@@ -480,27 +492,28 @@ class Engine:
 
     def _split(
         self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], columns: Sequence[int], key: bytes | None
-    ) -> Split:
-        """Shares of equal rows in place of those of shared points, divided under the key by what rows hold.
+    ) -> Division:
+        """The division of rows among classes: points, and for points that classes share, their groups of equal rows.
 
-        So equal tables are divided alike in any order, format and backend; without a key points stay whole.
+        Groups are divided by hashes under the key, so that equal tables give equal divisions in any order, format and
+        backend.  Without a key only points are used.
         """
         points = shared_points(shares, self._weights)
         if key is None or not columns or not len(points):
-            return Split(shares, self._weights)
+            return Division(shares, self._weights)
         self.backend.put("shared", pa.table({"p": points}), ASSIGNING)
-        self._make("parts", "SELECT p FROM shared", ASSIGNING)
-        self._make("contents", sql.contents(coded, columns), ASSIGNING)
-        table = self.backend.read(sql.content_hashes(self.layout, columns), ASSIGNING)
+        self._make("shared_points", "SELECT p FROM shared", ASSIGNING)
+        self._make("equal_rows", sql.equal_rows(coded, columns), ASSIGNING)
+        table = self.backend.read(sql.equal_row_hashes(self.layout, columns), ASSIGNING)
         hashes, letters = (table[name].to_pylist() for name in ("hash", "letters"))
-        contents = Contents(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
-        number = f"coalesce(contents.g + {len(self._weights)}, points.p)"
-        cells, joins = sql.content_cells(self.layout, columns), sql.content_joins(self.layout, columns)
-        return Split(*split_shares(shares, self._weights, contents, key), cells, joins, number)
+        equal_rows = EqualRows(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
+        number = f"coalesce(equal_rows.g + {len(self._weights)}, points.p)"
+        cells, joins = sql.equal_row_cells(self.layout, columns), sql.equal_row_joins(self.layout, columns)
+        return Division(*divide_shares(shares, self._weights, equal_rows, key), cells, joins, number)
 
-    def _list_labels(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
-        """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
-        lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
+    def _list_labels(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, CodedValues]:
+        """For each output of labels, the distinct labels as they are published and the label of each class."""
+        lists = {i: code_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
         if for_csv and lists:
             texts = pa.chunked_array([labels_of_output.values for labels_of_output in lists.values()])
             self.backend.put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
@@ -513,18 +526,18 @@ class Engine:
                 start += len(labels_of_output.values)
         return {i: replace(labels_of_output, labels=True) for i, labels_of_output in lists.items()}
 
-    def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
-        """For outputs whose texts lie in the backend once, the texts as they are published."""
+    def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, CodedValues]:
+        """For each output of a column that is stored as words, its texts as they are published."""
         lists = {}
         for i, output in enumerate(outputs):
             if output.source is not None and self.layout.columns[output.source].in_words:
                 words = f"{sql.held_words(self.layout, output.source)} AS kept ORDER BY k{output.source}"
                 query = f"SELECT {self._publish_cell(output, for_csv)} AS x FROM {words}"
-                lists[i] = list_values(self.backend.read(query, "publishing")["x"].combine_chunks())
+                lists[i] = code_values(self.backend.read(query, "publishing")["x"].combine_chunks())
         return lists
 
     def _publish_cell(self, output: Output, for_csv: bool) -> str:
-        """A cell of the source as it is published; text that reads as numbers or dates throughout becomes them."""
+        """The SQL of a published cell of the source; a column of text with numbers or dates only gets their type."""
         cell = sql.published_cell(self.layout, output, for_csv)
         is_text = output.source is not None and self.layout.columns[output.source].kind == "text"
         if output.source is None or not is_text or not output.typed or output.private or for_csv:
@@ -532,7 +545,7 @@ class Engine:
         return self._type_cell(cell, output.source)
 
     def _type_cell(self, cell: str, column: int) -> str:
-        """Text as the number or date it reads as, if nothing is lost by it."""
+        """The SQL that turns text into numbers or dates, if that is exact for the whole column; otherwise the cell."""
         facts, dialect = self.describe(column), self.layout.dialect
         ((whole, longest),) = self.backend.rows(sql.text_lengths(self.layout, column), "publishing")
         present = facts.rows - facts.nulls
@@ -545,12 +558,12 @@ class Engine:
         return cell
 
 
-def write_plainly(text: str) -> str:
-    """A text in small letters, with one space between words and none around: so it is published with --fold-variants.
+def normalize_spelling(text: str) -> str:
+    """A text in small letters, with one space between words and none around, as --fold-variants publishes it.
 
-    It stays readable and keeps its marks; texts are compared more loosely, by `axes.spelling.fold`.
+    Comparisons use `axes.spelling.fold`, which ignores more differences.
 
-    >>> write_plainly(" Never  Married ")
+    >>> normalize_spelling(" Never  Married ")
     'never married'
     """
     return " ".join(normalize("NFKC", text).casefold().split())
@@ -562,7 +575,7 @@ def as_array(table: Any, name: str, kind: Any) -> NDArray[Any]:
 
 
 def rename_columns(stream: Any, names: Sequence[str]) -> Any:
-    """The columns of a stream under other names."""
+    """The same stream with other names of its columns."""
     schema = pa.schema([field.with_name(name) for field, name in zip(stream.schema, names, strict=True)])
     return pa.RecordBatchReader.from_batches(schema, (pa.record_batch(b.columns, schema=schema) for b in stream))
 
@@ -570,10 +583,10 @@ def rename_columns(stream: Any, names: Sequence[str]) -> Any:
 # -- facts of a column, and how it is read --------------------------------------------------------------
 
 
-def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
-    """Facts about a column from all its values."""
+def summarize_groups(kind: str, groups: Sequence[ValueGroup]) -> ColumnFacts:
+    """The facts about a column, from the groups of all its values."""
 
-    def first(of: Iterable[Alike]) -> int | None:
+    def first(of: Iterable[ValueGroup]) -> int | None:
         return min((one.first for one in of), default=None)
 
     present = [one for one in groups if not one.missing]
@@ -594,29 +607,32 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
 
 
 def check_kind(column: str, facts: ColumnFacts, kind: str) -> str:
-    """The kind the user named, if every value can be read so."""
+    """The kind that the user chose; refused where a value cannot be read so."""
     present = facts.rows - facts.nulls
     if kind == "number":
         check_finite(column, facts)
         if facts.numbers < present:
-            hint = "Mend it, name what means missing (--null-values), or say how decimals are written (--decimal)."
-            raise BadValue(column, facts.first_other or 1, f"not a number, though declared one. {hint}")
+            hint = "Correct it, name the texts that mean missing (--null-values), or the decimal mark (--decimal)."
+            raise BadValue(column, facts.first_other or 1, f"this is not a number, but --axis says so. {hint}")
         return "number"
     if kind == "date":
         if facts.dates < present:
-            hint = "Mend it, name what means missing (--null-values), or say how dates are written (--dates)."
+            hint = "Correct it, name the texts that mean missing (--null-values), or the order of dates (--dates)."
             raise BadValue(
-                column, facts.first_not_date or 1, f"not a date such as 2020-12-31, though declared one. {hint}"
+                column, facts.first_not_date or 1, f"this is no date such as 2020-12-31, but --axis says so. {hint}"
             )
         return "date"
     return "text"
 
 
 def guess_kind(column: str, facts: ColumnFacts) -> str:
-    """Numbers and dates when every value is one; codes such as 02138 and everything else are text."""
+    """The kind of a quasi-identifier: number or date where all values are; otherwise text, as codes such as 02138.
+
+    A column with almost only numbers or dates is refused.
+    """
     present = facts.rows - facts.nulls
     if facts.type == "other":
-        raise InputError(f"Column {column!r} holds lists, blobs or times of day; convert it to text first.")
+        raise InputError(f"Column {column!r} has lists, blobs or times of day as cells. Convert it to text first.")
     if facts.type == "number" or facts.numbers >= MOSTLY * present:
         check_finite(column, facts)
     if not present or is_code(facts):
@@ -631,7 +647,7 @@ def guess_kind(column: str, facts: ColumnFacts) -> str:
 
 
 def plain_kind(facts: ColumnFacts) -> str:
-    """Numbers and dates when every value is one, text otherwise; nothing is refused."""
+    """The kind of a sensitive column: number or date where all values are, otherwise text; nothing is refused."""
     present = facts.rows - facts.nulls
     if not present or is_code(facts):
         return "text"
@@ -639,19 +655,19 @@ def plain_kind(facts: ColumnFacts) -> str:
 
 
 def is_code(facts: ColumnFacts) -> bool:
-    """Leading zeros or very long whole numbers make a code, not a quantity."""
+    """Whether numbers are codes, not quantities: they have leading zeros, or are very long."""
     return not facts.dates and (facts.zero_padded > 0 or facts.longest > MOST_DIGITS)
 
 
-def check_all(column: str, holds: bool, row: int | None, words: str) -> None:
-    """Nearly all is not enough."""
-    if not holds:
-        hint = f"Mend it, name what means missing (--null-values), or say --axis {column}=set."
+def check_all(column: str, are_all: bool, row: int | None, words: str) -> None:
+    """Refuse a column of which almost all values, but not this row, are numbers or dates."""
+    if not are_all:
+        hint = f"Correct it, name the texts that mean missing (--null-values), or say --axis {column}=set."
         raise BadValue(column, row or 1, f"nearly all values are {words}, this one is not. {hint}")
 
 
 def check_finite(column: str, facts: ColumnFacts) -> None:
-    """NaN and infinities have no place on an axis."""
+    """Refuse a column with NaN or an infinity, which no interval can contain."""
     if facts.not_finite is not None:
-        hint = "If that means missing: --null-values NaN,inf,-inf."
+        hint = "Correct it; or, if it means missing, say --null-values NaN,inf,-inf."
         raise BadValue(column, facts.not_finite, f"NaN or an infinity cannot be generalized. {hint}")

@@ -1,6 +1,6 @@
-"""Formats: column names of Parquet, Arrow and Excel files and of folders; rows of those no backend reads by itself.
+"""Formats: column names of Parquet, Arrow and Excel files and of folders; rows of those that no backend reads itself.
 
-A folder of Parquet files is one table in parts, with columns named by its subfolders (`year=2020/`).
+A folder of Parquet files is one table; its subfolders (`year=2020/`) are columns too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,11 +13,11 @@ import pyarrow as pa
 from kech.errors import MissingExtra, UnreadableFile
 from kech.tables.csv_dialect import text_batches
 
-ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of each of its cells
+ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of a cell
 ENDINGS = (".parquet", ".pq")
-LOGS = ("_delta_log", ".hoodie")  # of folders whose files need not be part of the table
-LOGGED = "it is a table of Delta or Hudi, whose folder holds files that are no longer part of it. Export it first."
-DAMAGED = "it is damaged or not in the format its name says."
+LOGS = ("_delta_log", ".hoodie")  # of folders with files that may not belong to the table
+LOGGED = "it is a table of Delta or Hudi, whose folder contains files that are no longer part of it. Export it first."
+DAMAGED = "it is damaged, or its ending names another format. Save it again, or correct its ending."
 
 
 def read_names(path: Path, kind: str) -> tuple[str, ...]:
@@ -42,14 +42,14 @@ def read_rows(path: Path, kind: str) -> Any:
 
 
 def measure_parquet(files: Sequence[Path], columns: Sequence[str]) -> tuple[int, int, int]:
-    """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
+    """From the metadata of Parquet files: their rows, the least bytes of these columns in memory, bytes on disk."""
     measured = [measure_rows(file, columns) for file in files]
     rows, need = (sum(figures) for figures in zip(*measured, strict=True))
     return rows, need, sum(file.stat().st_size for file in files)
 
 
 def measure_rows(path: Path, columns: Sequence[str]) -> tuple[int, int]:
-    """What a Parquet file says of itself: its rows, and the bytes the wanted columns take at least."""
+    """From the metadata of a Parquet file: its rows, and the least bytes of these columns in memory."""
     import pyarrow.parquet as pq
 
     try:
@@ -62,12 +62,12 @@ def measure_rows(path: Path, columns: Sequence[str]) -> tuple[int, int]:
 
 
 def cell_width(kind: Any) -> int:
-    """Bytes of a cell; text has its length and a place to find it."""
+    """Bytes of a cell; a text has at least its length and its address."""
     return max(1, int(kind.bit_width // 8)) if pa.types.is_primitive(kind) else 16
 
 
 def arrow_batches(path: Path) -> Any:
-    """An Arrow IPC file or stream as record batches, each checked: a damaged one could crash its reader."""
+    """The record batches of an Arrow IPC file or stream, each validated: a damaged one could crash its reader."""
     mapped = pa.memory_map(str(path))
     try:
         reader = pa.ipc.open_file(mapped)
@@ -79,7 +79,7 @@ def arrow_batches(path: Path) -> Any:
 
 
 def check_batches(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
-    """Record batches whose buffers hold what they should."""
+    """The same record batches, validated; a damaged file is refused."""
     try:
         for batch in batches:
             batch.validate(full=True)
@@ -105,12 +105,12 @@ def excel_batches(path: Path) -> Any:
 
 
 def cell_text(cell: Any) -> str:
-    """An Excel cell as CSV would hold it: whole numbers without a point."""
+    """An Excel cell as text; whole numbers without a decimal point."""
     return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
 
 
 def folder_batches(folder: Path) -> Any:
-    """All rows, file after file by name; a column named by subfolders is text, so that 02138 stays what it is."""
+    """The rows of a folder, file by file in the order of names; columns from subfolders are text, so 02138 stays."""
     import pyarrow.dataset as ds
 
     files = find_parts(folder)
@@ -126,7 +126,7 @@ def folder_batches(folder: Path) -> Any:
 
 
 def find_parts(folder: Path) -> Sequence[Path]:
-    """The Parquet files below a folder, in the order of their names; what begins with _ or . is none."""
+    """The Parquet files below a folder by name; names that begin with _ or . are ignored."""
     parquet_files = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
     files = sorted(
         path for path in parquet_files if not any(part[0] in "._" for part in path.relative_to(folder).parts)
@@ -134,12 +134,12 @@ def find_parts(folder: Path) -> Sequence[Path]:
     if any((folder / log).exists() for log in LOGS):
         raise UnreadableFile(folder, LOGGED)
     if not files:
-        raise UnreadableFile(folder, "it is a folder without Parquet files; name a file.")
+        raise UnreadableFile(folder, "it is a folder without Parquet files. Name a file.")
     return files
 
 
 def part_keys(folder: Path, file: Path) -> Sequence[str]:
-    """The columns that the subfolders of a file name."""
+    """The names of columns in the subfolders of a file: `year` of `year=2020/`."""
     return [part.partition("=")[0] for part in file.relative_to(folder).parts[:-1] if "=" in part]
 
 

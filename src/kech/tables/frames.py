@@ -1,4 +1,4 @@
-"""Frames: dataframes of any library, in and out; Arrow types that every database knows."""
+"""Frames: conversion of dataframes from and to any library; Arrow types that every database has."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -13,26 +13,26 @@ from kech.errors import BadColumns, InputError
 from kech.tables.source import Source, check_columns
 
 
-def hold_frame(frame: Any) -> Any:
-    """A dataframe of any library, or anything that hands out Arrow data, behind one interface."""
+def wrap_frame(frame: Any) -> Any:
+    """A narwhals frame around a dataframe of any library, or around an Arrow stream."""
     try:
         return nw.from_native(frame)
     except nw.exceptions.DuplicateError:
         raise BadColumns("dataframe", "the names are not distinct. Rename them: df.columns = [...].") from None
     except TypeError:
-        return hold_arrow(frame)
+        return wrap_arrow(frame)
 
 
-def hold_arrow(stream: Any) -> Any:
-    """What no library of dataframes knows, but hands out Arrow data."""
+def wrap_arrow(stream: Any) -> Any:
+    """A narwhals frame around an object that exports an Arrow stream; other objects are refused."""
     try:
         return nw.from_arrow(stream, backend="pyarrow")
     except (TypeError, pa.ArrowException):
-        raise InputError(f"A table is a file or a dataframe, not {type(stream).__name__}.") from None
+        raise InputError(f"A {type(stream).__name__} is no table. Give the path of a file, or a dataframe.") from None
 
 
 def open_frame(frame: Any) -> Source:
-    """Column names of a dataframe."""
+    """The source for a dataframe: its column names, checked."""
     try:
         names = frame.collect_schema().names()
     except Exception as failure:  # of a lazy frame; what it says may quote cells
@@ -45,12 +45,12 @@ def open_frame(frame: Any) -> Source:
 
 
 def is_short(frame: Any, rows: int) -> bool:
-    """Whether a dataframe is known to have so many rows at most."""
+    """Whether a dataframe, which is not lazy, has at most this many rows."""
     return isinstance(frame, nw.DataFrame) and len(frame) <= rows
 
 
 def frame_batches(frame: Any) -> Any:
-    """A dataframe as record batches; a column of mixed types is refused by name."""
+    """The record batches of a dataframe; a column of mixed types is refused by name."""
     collected = collect(frame)
     try:
         return collected.to_arrow().select(collected.columns).to_reader()  # without the index of pandas
@@ -60,8 +60,8 @@ def frame_batches(frame: Any) -> Any:
 
 
 def collect(frame: Any) -> Any:
-    """A dataframe with its rows, behind one interface; a lazy one is computed."""
-    wrapped = hold_frame(frame)
+    """A narwhals dataframe; a lazy frame is computed."""
+    wrapped = wrap_frame(frame)
     try:
         return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
     except Exception as failure:  # what it says may quote cells
@@ -69,7 +69,7 @@ def collect(frame: Any) -> Any:
 
 
 def refuse_lazy(failure: Exception) -> InputError:
-    """A lazy frame that fails when its rows are asked for."""
+    """The refusal of a lazy frame that fails when it is computed."""
     return InputError(f"The lazy frame cannot be computed ({type(failure).__name__}). Collect it yourself to see why.")
 
 
@@ -88,7 +88,7 @@ def as_frame(records: Sequence[Mapping[str, Any]], library: str | None) -> Any:
 
 
 def native_library(frame: Any) -> ModuleType | None:
-    """The library a dataframe belongs to, if it can hold rows in memory."""
+    """The library of a dataframe, if it stores rows in memory."""
     kind = frame.implementation
     library: ModuleType = kind.to_native_namespace()
     return library if kind.is_pandas_like() or kind.is_polars() or kind.is_pyarrow() else None
@@ -104,11 +104,11 @@ def as_native(arrow: Any, library: ModuleType | None) -> Any:
         return arrow
 
 
-# -- types that every database knows; others are turned into them where nothing is lost --------------------
+# -- types that every database has; others are converted to them where that is exact --------------------------
 
 
 def plain_type(field: Any, path: object) -> Any:
-    """The plain type that holds all values of a column."""
+    """The plain type that represents all values of a column; other types are refused."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     if pa.types.is_integer(kind):
         return plain_integer(kind)
@@ -127,19 +127,19 @@ def plain_type(field: Any, path: object) -> Any:
 
 
 def plain_integer(kind: Any) -> Any:
-    """The smallest type with a sign that holds all values."""
+    """The smallest signed type that represents all values of an integer type."""
     bits = kind.bit_width + pa.types.is_unsigned_integer(kind)
     return next((type for type in (pa.int16(), pa.int32(), pa.int64()) if bits <= type.bit_width), pa.decimal128(20))
 
 
 def as_plain(batch: Any, path: object) -> Any:
-    """Rows in plain types; a column that would lose something is refused by name."""
+    """A record batch converted to plain types; a column that would lose precision is refused by name."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         try:
             columns.append(column.cast(plain_type(field, path)))
         except pa.ArrowException:
             raise BadColumns(
-                path, f"column {field.name!r} holds values finer than a database keeps. Round them."
+                path, f"column {field.name!r} has values too precise for a database. Round them."
             ) from None
     return pa.record_batch(columns, names=batch.schema.names)

@@ -1,7 +1,7 @@
-"""Person names: names of columns that say that their values stand for people, in seven languages.
+"""Person names: names of columns that mean people, in seven languages.
 
-In: the name of a column.  Out: whether it numbers people (`patient_id`, or a bare `id`), is a word for people
-(`patient`), names a thing, place or event (`region_name`), or numbers something that the name does not say (`code`).
+In: the name of a column.  Out: whether it means numbers of people (`patient_id`, or `id`), people (`patient`), a thing,
+place or event (`region_name`), or numbers of something unknown (`code`).
 """
 
 import re
@@ -26,7 +26,7 @@ NOUNS = """
     pessoa utilizador associado empregado funcionario trabalhador respondente aluno estudante agregado domicilio
     familia segurado
 """
-NUMBERED = "personal matrikel device gerate geraete account konto card karte"  # people, where they have a number
+NUMBERED = "personal matrikel device gerate geraete account konto card karte"  # they mean people only with a number
 NUMBERS = """
     id ident identifier identifiant identificador identificativo no nr num number nummer numero code codigo codice cod
     key schlussel schluessel kennung kennzeichen kennziffer uuid guid hash pseudonym ref reference
@@ -60,7 +60,7 @@ NUMBERS_SOMETHING = re.compile(rf"(?:.+_)?(?:{_NUMBER})(?:_.+)?")
 
 
 def numbers_people(column: str) -> bool:
-    """Whether the name says that its values are numbers of people, or says no more than that they are numbers.
+    """Whether the name means numbers of people, or is a bare `id`.
 
     >>> [numbers_people(name) for name in ("PatientID", "Kundennummer", "número de paciente", "id", "row_id")]
     [True, True, True, True, False]
@@ -70,7 +70,7 @@ def numbers_people(column: str) -> bool:
 
 
 def is_personal_name(column: str) -> bool:
-    """Whether the name says that values are names, which different people share.
+    """Whether the name means personal names, which several people may have.
 
     >>> [is_personal_name(name) for name in ("Nachname", "last_name", "patient_id", "region_name")]
     [True, True, False, False]
@@ -79,12 +79,12 @@ def is_personal_name(column: str) -> bool:
 
 
 def is_bare(column: str) -> bool:
-    """Whether the name is `id` or another word for it."""
+    """Whether the name is `id` or a synonym."""
     return bool(BARE.fullmatch(split_words(column)))
 
 
 def names_people(column: str) -> bool:
-    """Whether the name is a word for people, or for their numbers.
+    """Whether the name means people, or numbers of people.
 
     >>> [names_people(name) for name in ("patient", "customer_id", "customer_type", "zip", "job", "id")]
     [True, True, False, False, False, True]
@@ -93,7 +93,7 @@ def names_people(column: str) -> bool:
 
 
 def names_things(column: str) -> bool:
-    """Whether the name says that its values are things, places or events, and not people.
+    """Whether the name means things, places or events, and not people.
 
     >>> [names_things(name) for name in ("region_name", "store_id", "hospital_patient_id", "last_name")]
     [True, True, False, False]
@@ -102,7 +102,7 @@ def names_things(column: str) -> bool:
 
 
 def numbers_something(column: str) -> bool:
-    """Whether the name says that its values are numbers, and not of a thing, place or event.
+    """Whether the name means numbers, and not those of a thing, place or event.
 
     >>> [numbers_something(name) for name in ("id", "code", "product_id", "income")]
     [True, True, False, False]
@@ -111,7 +111,7 @@ def numbers_something(column: str) -> bool:
 
 
 def split_words(column: str) -> str:
-    """The name in small letters without accents, words joined by `_`.
+    """The name in small letters without accents, with `_` between words.
 
     >>> split_words("PatientenNr."), split_words("n° Bénéficiaire"), split_words("customerID")
     ('patienten_nr', 'n_beneficiaire', 'customer_id')

@@ -1,4 +1,4 @@
-"""PostgreSQL: rows stay in the server, in temporary tables that only this session sees; tables, read and written.
+"""PostgreSQL: rows stay in the server, in temporary tables of this session; and tables, read and written.
 
 In: a table of a server, or record batches.  Out: a `Backend` for an engine; a `Database` for a release.
 """
@@ -29,10 +29,10 @@ except ImportError:  # pragma: no cover - the tests install it
 READING = "reading the table"
 BLOCK = 1 << 22  # bytes of text turned into a record batch together
 SESSION = {
-    "timezone": "UTC",  # moments with a zone read the same everywhere
+    "timezone": "UTC",  # times with a zone are the same everywhere
     "datestyle": "ISO, YMD",
     "bytea_output": "hex",
-    "extra_float_digits": "1",  # shortest digits that read back
+    "extra_float_digits": "1",  # shortest exact digits
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
     "statement_timeout": "0",
@@ -75,7 +75,7 @@ KEPT = {
     1184: Column("timestamptz", "date"),
     2950: Column("text", "text"),  # uuid
 }
-SHARE = 8  # of the memory allowed, for each of the sorts and joins that a query holds together
+SHARE = 8  # each sort or join of a query gets --memory divided by this
 FUNCTIONS = {
     "kech_number(given text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE": """
         BEGIN RETURN given::double precision;
@@ -98,13 +98,13 @@ FLOATS = ("real", "double precision")
 
 
 class PostgresDialect(Dialect):
-    """What PostgreSQL says differently."""
+    """The SQL of PostgreSQL where it differs from DuckDB."""
 
     float_type = "double precision"
     nan = "CAST('NaN' AS double precision)"
 
     def matches(self, text: str, pattern: str) -> str:
-        """Whether a pattern fits the whole of a text."""
+        """Whether a pattern matches the whole text."""
         return f"({text}) ~ {self.literal(f'^(?:{pattern})$')}"
 
     def text(self, cell: str, type: str) -> str:
@@ -117,7 +117,7 @@ class PostgresDialect(Dialect):
         return f"pg_temp.kech_number({text})"
 
     def loose_number(self, text: str) -> str:
-        """A text as a float, infinities and NaN too."""
+        """A text as a float, which may be an infinity or NaN."""
         return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
 
     def digests(self, text: str) -> tuple[str, str]:
@@ -125,7 +125,7 @@ class PostgresDialect(Dialect):
         return f"pg_temp.kech_half({text}, 8)", f"pg_temp.kech_half({text}, 0)"
 
     def moment(self, text: str) -> str:
-        """A text as a date with its time."""
+        """A text as a date with time."""
         return f"pg_temp.kech_moment({text})"
 
     def seconds(self, moment: str) -> str:
@@ -138,7 +138,7 @@ class PostgresDialect(Dialect):
         return f"({number} NOT IN ('NaN', 'Infinity', '-Infinity'))"
 
     def bytes(self, text: str) -> str:
-        """How many bytes a text has in UTF-8."""
+        """The number of bytes of a text in UTF-8."""
         return f"octet_length({text})"
 
     def lower(self, text: str) -> str:
@@ -146,12 +146,12 @@ class PostgresDialect(Dialect):
         return f'lower({text} COLLATE "und-x-icu") COLLATE "C"'
 
     def secret(self, row: str) -> str:
-        """A text for each row that nobody can know: its hash with a key of its own."""
+        """A secret random text for each row: its hash with a new key."""
         return f"sha256(decode({self.literal(secrets.token_hex(32))}, 'hex') || int8send({row}))"
 
 
 class Postgres:
-    """One session; everything it makes goes with it."""
+    """One session; its temporary tables are deleted when it ends."""
 
     dialect = PostgresDialect()
     piece = SIZES[0]
@@ -160,13 +160,13 @@ class Postgres:
 
     def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
         self.columns: dict[int, Column] = {}
-        self._table = ""  # what the rows were read from
+        self._table = ""  # the table of the source
         self.connection = connect(address)
         self._finalizer = weakref.finalize(self, self.connection.close)
         settings = {
-            "enable_nestloop": "off",  # many equal columns make it expect one row where there are many
-            "jit": "off",  # it takes a second for each query that is thought to be dear
-            "synchronize_seqscans": "off",  # rows are numbered as they lie
+            "enable_nestloop": "off",  # the planner underestimates joins on many equal columns
+            "jit": "off",  # compiling takes a second for each expensive query
+            "synchronize_seqscans": "off",  # rows are numbered in the order of the table
             "max_parallel_workers_per_gather": str((threads or 1) - 1),
         }
         settings |= {"work_mem": str(max(64, memory // 1024 // SHARE))} if memory else {}
@@ -183,7 +183,7 @@ class Postgres:
     # -- rows in ---------------------------------------------------------------------------------------------
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Number the rows of a table or view as they lie, and keep the wanted columns."""
+        """Copy the selected columns of a table or view into the table `kept`, with a number for each row."""
         schema = address.names[:-1] or (self.rows("SELECT current_schema()", READING)[0][0],)
         self._table = ".".join(map(quote, (*schema, address.names[-1])))
         self._keep([names[i] for i in selected], selected, nulls)
@@ -191,12 +191,12 @@ class Postgres:
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches."""
         schema = pa.schema([batches.schema.field(i) for i in selected])
-        self._load_batches(pa.RecordBatchReader.from_batches(schema, pick(batches, selected)), path)
+        self._load_batches(pa.RecordBatchReader.from_batches(schema, select_columns(batches, selected)), path)
         self._keep(schema.names, selected, nulls)
         self.drop("incoming", "TABLE")
 
     def _load_batches(self, batches: Any, path: object) -> None:
-        """Record batches as a table."""
+        """Copy record batches into a temporary table."""
         self._table = "pg_temp.incoming"
         self.drop("incoming", "TABLE")
         with refusals(READING, path):
@@ -204,9 +204,9 @@ class Postgres:
             copy_in(self.connection, "incoming", batches, path)
 
     def _keep(self, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Make the table of the rows that are worked on: the selected columns, and a number for each row.
+        """Create the table `kept`: the selected columns, and a number for each row.
 
-        One scan numbers them, so that every later query sees the same numbers.
+        One scan numbers them, so that every later query has the same numbers.
         """
         self.columns.update(zip(selected, self._describe(names), strict=True))
         cells = []
@@ -217,10 +217,10 @@ class Postgres:
             cells.append(f"{cell}{collation} AS c{i}")
         query = f"SELECT row_number() OVER () - 1 AS r, {', '.join(cells)} FROM {self._table}"
         self.create("kept", query, READING)
-        self._run("SET search_path = pg_catalog, pg_temp", READING)  # nobody's functions but the server's
+        self._run("SET search_path = pg_catalog, pg_temp", READING)  # only functions of the server and our own
 
     def _describe(self, names: Sequence[str]) -> list[Column]:
-        """What columns of the table are for kech, and the types they are kept in."""
+        """The kinds of columns of the table, and the types in which `kept` stores them."""
         with refusals(READING):
             picked = ", ".join(map(quote, names))
             described = self.connection.execute(f"SELECT {picked} FROM {self._table} LIMIT 0").description
@@ -230,11 +230,11 @@ class Postgres:
         return [keep_as(column, categories[column.type_code]) for column in described]
 
     def overwrite(self, column: int, value: str, where: str) -> None:
-        """Give a column of the loaded rows another value where a condition holds."""
+        """Replace the value of a column in the loaded rows that meet a condition."""
         self._run(f"UPDATE kept SET c{column} = {value} WHERE {where}", READING)
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
-        """The table in the server, all its columns; or the batches, which are put there."""
+        """A hash of the whole table in the server; or of the batches, which are copied there."""
         if batches is not None:
             self._load_batches(batches, "table")
         described = dict(zip(columns, self._describe(columns), strict=True))
@@ -245,22 +245,22 @@ class Postgres:
     # -- queries ---------------------------------------------------------------------------------------------
 
     def create(self, name: str, query: str, doing: str) -> None:
-        """Keep the rows of a query under a name."""
+        """Create a table from the rows of a query."""
         self._run(f"CREATE TEMP TABLE {name} AS {query}", doing)
 
     def define(self, name: str, query: str, doing: str) -> None:
-        """Name a query; its rows are computed when they are asked for."""
+        """Create a view of a query."""
         self._run(f"CREATE TEMP VIEW {name} AS {query}", doing)
 
     def drop(self, name: str, kind: str) -> None:
-        """Forget a TABLE or VIEW."""
+        """Drop a TABLE or VIEW if it exists."""
         self._run(f"DROP {kind} IF EXISTS pg_temp.{name} CASCADE", "tidying up")
 
     def broadcast_small(self, name: str, rows: int) -> None:
-        """Nothing: the server decides by itself who holds what."""
+        """Do nothing: the server has no workers that kech knows."""
 
     def put(self, name: str, table: Any, doing: str) -> None:
-        """An Arrow table under a name, in place of the one before."""
+        """Copy an Arrow table to the server, in place of an earlier one of this name."""
         self.drop(name, "TABLE")
         with refusals(doing):
             create_table(self.connection, "TEMP TABLE", name, table.schema, "labels")
@@ -278,7 +278,7 @@ class Postgres:
             return pa.Table.from_batches(read_batches(self.connection, query, schema), schema)
 
     def shuffle(self, query: str, row: str, rows: int) -> Any:  # noqa: ARG002 - the server sorts any number
-        """The rows of a query in an order nobody can know."""
+        """The rows of a query in a secret random order."""
         with refusals("publishing"):
             schema = schema_of(self.connection, query)
         return pa.RecordBatchReader.from_batches(schema, self._sort(query, row, schema))
@@ -293,7 +293,7 @@ class Postgres:
 
 
 def connect(address: Address) -> Any:
-    """A session of its own; the reason of a failure is that of the server, which has seen no row yet."""
+    """A new session; a refusal quotes the server, which has received no row yet."""
     try:
         connection = psycopg.connect(address.place, autocommit=True, application_name="kech")
         for name, value in SESSION.items():
@@ -301,109 +301,110 @@ def connect(address: Address) -> Any:
     except (psycopg.Error, UnicodeError) as failure:
         message = str(failure).strip() if isinstance(failure, psycopg.OperationalError) else "see its URL"
         reason = [line for line in message.splitlines() if not line.startswith("\t")][-1]  # others are advice
-        raise UnreadableFile(address, f"the server cannot be used: {reason}.") from None
+        advice = "Check the address, the password and that the server runs."
+        raise UnreadableFile(address, f"the server cannot be used: {reason}. {advice}") from None
     return connection
 
 
 def keep_as(column: Any, category: str) -> Column:
-    """What a column is for kech, and the type it is kept in; numbers without a scale are kept as their text."""
+    """The kind of a column, and the type in which `kept` stores it; numbers without a scale become text."""
     if column.type_code == NUMERIC:
         scaled = column.precision is not None and 0 <= column.scale <= column.precision <= 38
         return Column(f"numeric({column.precision}, {column.scale})", "number") if scaled else Column("text", "text")
     return KEPT.get(column.type_code, Column("text", "text" if category in "SE" and category else "other"))
 
 
-def pick(batches: Any, selected: Sequence[int]) -> Any:
-    """The wanted columns of a stream."""
+def select_columns(batches: Any, selected: Sequence[int]) -> Any:
+    """The selected columns of each batch."""
     for batch in batches:
         yield batch.select(selected)
 
 
-# -- what it says when it fails -------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def refusals(doing: str, path: object = None) -> Iterator[None]:
-    """What the server says, without the cells it quotes; `path` is the source of rows it may be unable to hold."""
+    """Turn failures of the server into refusals without cells; `path` is the source of rows that are sent to it."""
     try:
         yield
     except psycopg.Error as failure:
         if path is not None and isinstance(failure, psycopg.DataError):
             raise UnreadableFile(
-                path, "it holds text or dates that PostgreSQL cannot, such as NUL. Use --engine duckdb."
+                path, "it has text or dates that PostgreSQL cannot store, such as NUL. Use --engine duckdb."
             ) from None
         raise refusal(failure, doing) from None
 
 
 def refusal(failure: Exception, doing: str) -> KechError:
-    """What is short at the server, or only the kind of failure."""
+    """The refusal for a failure of the server, by the kind of failure only."""
     if isinstance(failure, psycopg.errors.DiskFull | psycopg.errors.OutOfMemory):
         return ResourceError(f"The server is out of memory or disk while {doing}. Free some, or name fewer columns.")
     if isinstance(failure, psycopg.errors.InsufficientPrivilege):
         return ResourceError(
-            f"The server lacks a right for this user while {doing}. docs/how-to/databases.md lists them."
+            f"This user lacks a right on the server while {doing}. Ask for the rights in docs/how-to/databases.md."
         )
     if isinstance(failure, psycopg.OperationalError):
         return ResourceError(f"The connection to the server was lost while {doing}. Run the command again.")
-    return ResourceError(f"The server failed while {doing} ({type(failure).__name__}). Look into its log.")
+    return ResourceError(f"The server failed while {doing} ({type(failure).__name__}). Check its log.")
 
 
 # -- rows out ------------------------------------------------------------------------------------------------
 
 
 def schema_of(connection: Any, query: str) -> Any:
-    """The names and types of a query's columns, as Arrow has them; what Arrow has not is text."""
+    """The Arrow schema of a query's columns; a type that Arrow lacks becomes text."""
     described = connection.execute(f"SELECT * FROM ({query}) AS described LIMIT 0").description
     return pa.schema([(column.name, arrow_type(column)) for column in described])
 
 
 def arrow_type(column: Any) -> Any:
-    """A type of PostgreSQL in Arrow."""
+    """The Arrow type for a column of PostgreSQL."""
     if column.type_code == NUMERIC and column.precision is not None and 0 <= column.scale <= column.precision <= 38:
         return pa.decimal128(column.precision, column.scale)
     return ARROW.get(column.type_code, pa.string())
 
 
 def read_batches(connection: Any, query: str, schema: Any) -> Iterator[Any]:
-    """The rows of a query, in its order, as record batches."""
+    """The rows of a query as record batches, in its order."""
     with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)") as rows:
         for block in blocks(rows):
             yield from as_batches(block, schema)
 
 
 def blocks(rows: Iterable[Any]) -> Iterator[bytes]:
-    """Rows of text put together; each message of the server is one row."""
-    waiting = bytearray()
+    """Blocks of about 4 MB from the messages of the server, each of which is one row."""
+    block = bytearray()
     for row in rows:
-        waiting += row
-        if len(waiting) > BLOCK:
-            yield bytes(waiting)
-            waiting.clear()
-    if waiting:
-        yield bytes(waiting)
+        block += row
+        if len(block) > BLOCK:
+            yield bytes(block)
+            block.clear()
+    if block:
+        yield bytes(block)
 
 
 def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
-    """Text in the CSV of PostgreSQL as record batches: what is quoted is there, what is not is NULL."""
-    places = pa.schema([(f"f{i}", field.type) for i, field in enumerate(schema)])  # names may be equal, or empty
+    """Record batches from the CSV of PostgreSQL, in which only NULL is unquoted."""
+    fields = pa.schema([(f"f{i}", field.type) for i, field in enumerate(schema)])  # names may be equal, or empty
     try:
-        table = read_text(block, places)
+        table = read_text(block, fields)
     except pa.ArrowException as failure:  # which quotes the cell
         match = re.match(r"In CSV column #(\d+)", str(failure))
         column = repr(schema.names[int(match[1])]) if match else "a column"
-        reason = f"{column} holds what kech cannot read: an infinity, NaN in a decimal, or a date beyond the year 9999."
-        raise InputError(f"Reading the table: {reason} Cast it to text, or leave it out.") from None
+        reason = f"{column} has a value that kech cannot read: an infinity, NaN in a decimal, or a date after 9999."
+        raise InputError(f"Reading the table: {reason} Cast it to text, or omit the column.") from None
     return list(table.rename_columns(schema.names).cast(schema).to_batches())
 
 
-def read_text(block: bytes, places: Any) -> Any:
-    """Text in the CSV of PostgreSQL as a table."""
+def read_text(block: bytes, fields: Any) -> Any:
+    """The Arrow table in the CSV of PostgreSQL."""
     return pc.read_csv(
         pa.BufferReader(block),
-        read_options=pc.ReadOptions(column_names=places.names, use_threads=False, block_size=len(block) + 1),
+        read_options=pc.ReadOptions(column_names=fields.names, use_threads=False, block_size=len(block) + 1),
         parse_options=pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=pc.ConvertOptions(
-            column_types=places,
+            column_types=fields,
             null_values=[""],
             true_values=["t"],
             false_values=["f"],
@@ -417,13 +418,13 @@ def read_text(block: bytes, places: Any) -> Any:
 
 
 def create_table(connection: Any, kind: str, name: str, schema: Any, path: object) -> None:
-    """A table for Arrow rows."""
+    """Create an empty table with the columns of an Arrow schema."""
     columns = ", ".join(f"{quote(field.name)} {stored_type(field, path)}" for field in schema)
     connection.execute(f"CREATE {kind} {name} ({columns})")
 
 
 def stored_type(field: Any, path: object) -> str:
-    """The type of PostgreSQL that holds a column of Arrow."""
+    """The type of PostgreSQL for a column of Arrow."""
     kind = plain_type(field, path)
     if pa.types.is_decimal(kind):
         return f"numeric({kind.precision}, {kind.scale})"
@@ -431,7 +432,7 @@ def stored_type(field: Any, path: object) -> str:
 
 
 def copy_in(connection: Any, name: str, batches: Iterable[Any], path: object) -> None:
-    """Fill a table."""
+    """Copy record batches into a table."""
     options = pc.WriteOptions(include_header=False, quoting_style="all_valid")
     with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv)") as copy:
         for batch in batches:
@@ -444,7 +445,7 @@ def copy_in(connection: Any, name: str, batches: Iterable[Any], path: object) ->
 
 
 class PostgresDatabase:
-    """One table of a server, and the session that reaches it."""
+    """One table of a server, and a session."""
 
     def __init__(self, address: Address, connection: Any) -> None:
         self.address = address
@@ -457,7 +458,7 @@ class PostgresDatabase:
     @classmethod
     @contextmanager
     def open(cls, address: Address) -> Iterator["PostgresDatabase"]:
-        """A session that ends with the block."""
+        """The database of a table, with a session that ends with the block."""
         connection = connect(address)
         try:
             yield cls(address, connection)
@@ -474,7 +475,7 @@ class PostgresDatabase:
             ]
 
     def identity(self) -> object:
-        """When the server was started, and the numbers of database and table."""
+        """The start time of the server and the numbers of database and table; None without the table."""
         with refusals("looking for the table"):
             return self.connection.execute(
                 """SELECT pg_postmaster_start_time(), d.oid, c.oid FROM pg_database d, pg_class c
@@ -484,14 +485,14 @@ class PostgresDatabase:
             ).fetchone()
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         self.columns()
         with refusals("reading the released table"):
             export(self.connection, self.quoted, path)
 
     @contextmanager
     def write_aside(self, batches: Any) -> Iterator["PostgresDraft"]:
-        """One transaction, which is undone unless the draft is put in place."""
+        """A draft of the table in a transaction, which is rolled back unless the draft is put in place."""
         self.check_free()
         with refusals("writing the table"):
             self.connection.execute("BEGIN")
@@ -505,7 +506,7 @@ class PostgresDatabase:
                     self.connection.rollback()
 
     def check_free(self) -> None:
-        """A table that kech did not write is never replaced."""
+        """Refuse a target that is a table or view kech did not write."""
         with refusals("looking for the table"):
             entry = self.connection.execute(
                 """SELECT c.relkind = 'r' AND obj_description(c.oid, 'pg_class') = %s FROM pg_class c
@@ -518,7 +519,7 @@ class PostgresDatabase:
 
 
 class PostgresDraft:
-    """A table inside a transaction: no other session sees it."""
+    """The draft of a table inside a transaction, invisible to other sessions."""
 
     def __init__(self, database: PostgresDatabase) -> None:
         self.database = database
@@ -526,11 +527,11 @@ class PostgresDraft:
         self.quoted = f"{quote(database.schema)}.{quote(self.name)}"
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         export(self.database.connection, self.quoted, path)
 
     def put_in_place(self) -> None:
-        """Take the place of an earlier release, and end the transaction."""
+        """Replace an earlier release, and commit the transaction."""
         target, run = self.database, self.database.connection.execute
         run(f"DROP TABLE IF EXISTS {target.quoted}")
         run(f"ALTER TABLE {self.quoted} RENAME TO {quote(target.name)}")
@@ -539,7 +540,7 @@ class PostgresDraft:
 
 
 def export(connection: Any, name: str, path: Path) -> None:
-    """A table as CSV, every cell as text, rows in the order of the text: the same bytes for the same rows."""
+    """Write a table as CSV, every cell as text, rows sorted by their text: equal rows give equal bytes."""
     names = [column.name for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
     texts = ", ".join(f'{guard(f"{quote(column)}::text")} COLLATE "C" AS {quote(column)}' for column in names)
     order = ", ".join(str(place) for place in range(1, len(names) + 1))

@@ -1,26 +1,27 @@
-"""Repeats: columns that seem to name people and have a value in several rows, though nobody said whose rows they are.
+"""Repeats: columns that seem to name people and repeat, though the request does not say whose rows they are.
 
 In: a table.  Out: `Repeat`s, each with its counts and a sentence.  No cell leaves the engine.
 
 A column is one of five kinds, in this order:
 
 declared   it has the role of an identifier
-named      its name says that it names people: `patient_id`, `Kundennummer`
-stable     its values decide date of birth, or sex and place, of their rows as people do
-bare       its name is `id` or the like
-numbers    its name says that it holds numbers (`code`, `no`), and it has many values in several rows each
+named      its name means people: `patient_id`, `Kundennummer`
+stable     rows with one value also have one date of birth, or one sex and place, as rows of a person do
+bare       its name is `id` or similar
+numbers    its name means a number (`code`, `no`), and it has many values in several rows each
 
-Where there is none, date of birth, sex and place together may tell people apart: they repeat far more often than
-those of different people would.
+Without such a column, date of birth, sex and place together may identify people: they repeat far more often than they
+would for different people.
 
-Identifiers are compared as people's names are: case, outer spaces and the form of a number do not tell them apart.
-Where the person is named, an identifier that several people share says that the person column is too fine.
+Identifiers are compared as names of people are: case, outer spaces and the format of a number make no difference.
+Where the request names a person, an identifier that several people have means that the person column is too fine.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from shlex import quote
 from warnings import warn
 
@@ -44,15 +45,15 @@ PLACE = re.compile(
 FEW_LEVELS = 10  # fewer values of a word for people are levels: gold, silver
 CATEGORY = 100  # values of a category at most
 LEAST_SHARE, MOST_SHARE = 1 / 50, 0.9  # of the rows: values of a column that people repeat
-EXCEPTIONS = 0.05  # share of repeated rows whose birth, sex or place may differ: slips of the pen, removals
+EXCEPTIONS = 0.05  # share of repeated rows whose birth, sex or place may differ: typing errors, removals
 FAR_MORE = 10  # times the repeats that different people would have
 MANY_REPEATS = 0.1  # of the rows
-FEWEST_SAID = 3  # smaller counts are not said
+FEWEST_SAID = 3  # smaller counts are not shown
 
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A column, or several together, that repeat."""
+    """A column, or a combination of columns, with repeated values."""
 
     columns: tuple[str, ...]
     kind: str  # declared, named, stable, bare, numbers, together, or shared by several people
@@ -62,14 +63,14 @@ class Repeat:
 
     @property
     def says(self) -> str:
-        """What the owner of the table should know, and do."""
+        """The warning for the owner of the table: what repeats, and what to do."""
         noun = "combinations" if len(self.columns) > 1 else "values"
         counts = f"{describe_counts(self.values, self.rows, self.most, noun)}. If"
         if len(self.columns) > 1:
             names = f"{', '.join(map(repr, self.columns[:-1]))} and {self.columns[-1]!r}"
             return (
                 f"Columns {names} repeat together: {counts} these are the same people, k counts visits, not people. "
-                "Add a column that numbers the people and say --person COLUMN, or say --rows-are-people."
+                "Add a column that numbers the people and name it: --person COLUMN. Or say --rows-are-people."
             )
         (column,) = self.columns
         if self.kind == "shared":
@@ -80,50 +81,50 @@ class Repeat:
         if is_personal_name(column):
             return (
                 f"Column {column!r} repeats: {counts} some of these rows are of one person, k counts visits, not "
-                "people. Names are shared: name a column that numbers the people (--person COLUMN), or say "
-                "--rows-are-people."
+                "people. Different people may have one name. Name a column that numbers the people (--person COLUMN), "
+                "or say --rows-are-people."
             )
         advice = f"Say --person {quote(column)}, or --rows-are-people."
         return f"Column {column!r} repeats: {counts} it names people, k counts visits, not people. {advice}"
 
 
 def describe_counts(values: int, rows: int, most: int, noun: str = "values") -> str:
-    """How often values repeat, without the exact number where that is small."""
+    """How often values repeat, as text; small numbers are not shown exactly."""
     few = f"fewer than {FEWEST_SAID}"
     count = few if values < FEWEST_SAID else f"{values:,}"
     return f"{count} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
 
 
 def check_identifiers(table: Table) -> None:
-    """Refuse an identifier that repeats, where nobody said whether its rows are of one person."""
+    """Refuse an identifier that repeats, where the request does not say whether its rows are of one person."""
     for repeat in table.repeats:
         if repeat.kind == "declared":
             raise RepeatedIdentifier(repeat.columns[0], describe_counts(repeat.values, repeat.rows, repeat.most))
 
 
 def warn_of_repeats(table: Table) -> None:
-    """Say which columns seem to name people who have several rows."""
+    """Warn of columns that seem to name people with several rows."""
     for repeat in table.repeats:
         warn(RepeatedPeople(repeat.says), stacklevel=3)
 
 
 def find_repeats(table: Table) -> tuple[Repeat, ...]:
-    """All of them, the likeliest first; none where every row is said to be another person.
+    """All repeats of a table, the likeliest first; none where the request says that every row is another person.
 
-    Where the person is named, only identifiers that are coarser.
+    Where the request names a person, only identifiers that several people have.
     """
     if table.request.columns.rows_are_people or not table.rows:
         return ()
     if table.person:
-        return tuple(find_shared(table))
-    repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in look_at(table, column)]
+        return tuple(find_shared_identifiers(table))
+    repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in find_repeat(table, column)]
     kinds = ("declared", "named", "stable", "bare", "numbers")
     ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
-    return tuple(ranked) or tuple(find_together(table))
+    return tuple(ranked) or tuple(find_repeated_traits(table))
 
 
-def find_shared(table: Table) -> Iterator[Repeat]:
-    """Identifiers with clearly fewer values than there are people, some of which several people have."""
+def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
+    """Identifiers with clearly fewer values than people, so that several people have the same one."""
     person = [table.index(name) for name in table.person]
     for column in (name for name in table.counted if name in table.identifiers and not is_personal_name(name)):
         place = table.index(column)
@@ -134,8 +135,8 @@ def find_shared(table: Table) -> Iterator[Repeat]:
             yield Repeat((column,), "shared", values, rows, most)
 
 
-def look_at(table: Table, column: str) -> Iterator[Repeat]:
-    """One column, if it repeats and seems to name people; a series refuses a row key that repeats."""
+def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
+    """The repeat of one column, if it repeats and seems to name people; a series checks its row key itself."""
     declared, has_person_name = column in table.identifiers, names_people(column)
     if table.row_key == (column,) and not declared:
         return
@@ -149,22 +150,22 @@ def look_at(table: Table, column: str) -> Iterator[Repeat]:
     kind = (
         "declared"
         if declared
-        else name_kind(column, values, rows)
+        else classify_by_name(column, values, rows)
         if has_person_name
-        else find_kind(table, column, values, rows)
+        else classify_by_values(table, column, values, rows)
     )
     if kind:
         yield Repeat((column,), kind, values, rows, most)
 
 
-def name_kind(column: str, values: int, rows: int) -> str:
-    """Numbers of people that repeat, unless they are a few levels; of a word for people, ten values or more."""
+def classify_by_name(column: str, values: int, rows: int) -> str:
+    """The kind by the name of the column: bare or named; empty where it has so few values that they are levels."""
     enough = values >= FEW_LEVELS or (numbers_people(column) and values > 1 and values >= LEAST_SHARE * rows)
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 
 def may_be_numbers(table: Table, column: str) -> bool:
-    """Whether a column that was read holds codes, and neither quantities nor dates."""
+    """Whether a loaded column has codes as values, not quantities or dates."""
     if column not in table.loaded or is_trait(column):
         return False
     facts = table.facts(column)
@@ -174,22 +175,22 @@ def may_be_numbers(table: Table, column: str) -> bool:
     return many and facts.dates < present and (not is_quantity or numbers_something(column))
 
 
-def find_kind(table: Table, column: str, values: int, rows: int) -> str:
-    """Whether the values of a column decide what stays with people, or its name says that it holds numbers."""
+def classify_by_values(table: Table, column: str, values: int, rows: int) -> str:
+    """The kind by the values of the column: stable where they decide birth, sex and place; numbers by its name."""
     traits = find_traits(table)
-    stays = [*traits["birth"], *traits["sex"], *traits["place"]]
+    constant = [*traits["birth"], *traits["sex"], *traits["place"]]
     if traits["birth"] or (traits["sex"] and traits["place"]):
-        both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *stays)])
+        both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *constant)])
         if both - values <= EXCEPTIONS * (rows - values):
             return "stable"
     return "numbers" if numbers_something(column) else ""
 
 
-def find_together(table: Table) -> Iterator[Repeat]:
-    """Date of birth with sex or place, where they repeat together far more often than those of different people.
+def find_repeated_traits(table: Table) -> Iterator[Repeat]:
+    """Date of birth with sex or place, where they repeat together far more often than for different people.
 
-    Two people at random agree on a column with the chance s = sum of p(value)^2.  Of n different people, about
-    n (n - 1) / 2 * s1 s2 s3 pairs agree on three columns.
+    Two random people have equal values in a column with probability s = sum of p(value)^2.  Of n different people,
+    about n (n - 1) / 2 * s1 s2 s3 pairs have equal values in three columns.
     """
     traits = find_traits(table)
     for combination in product(*(names or [""] for names in traits.values())):
@@ -197,17 +198,15 @@ def find_together(table: Table) -> Iterator[Repeat]:
         if not traits["birth"] or len(columns) < 2:
             return
         values, rows, most = table.engine.count_repeats([table.index(name) for name in columns])
-        chance = 1.0
-        for name in columns:
-            chance *= agree_at_random(table, name)
-        repeats, expected = rows - values, rows * (rows - 1) / 2 * chance
+        probability = prod(collision_probability(table, name) for name in columns)
+        repeats, expected = rows - values, rows * (rows - 1) / 2 * probability
         if repeats > MANY_REPEATS * rows and repeats > FAR_MORE * expected:
             yield Repeat(tuple(columns), "together", values, rows, most)
             return
 
 
-def agree_at_random(table: Table, column: str) -> float:
-    """The chance that two rows have the same value; 1 where memory cannot hold the values."""
+def collision_probability(table: Table, column: str) -> float:
+    """The probability that two random rows have the same value; 1 where the values exceed --memory."""
     try:
         _, counts = table.values(column, "text")
     except ManyValues:
@@ -216,7 +215,7 @@ def agree_at_random(table: Table, column: str) -> float:
 
 
 def find_traits(table: Table) -> dict[str, Sequence[str]]:
-    """The columns that were read and hold date of birth, sex and place, by their names."""
+    """The loaded columns of date of birth, sex and place, by their names."""
     patterns = {"birth": BIRTH, "sex": SEX, "place": PLACE}
     return {
         trait: [name for name in table.loaded if pattern.fullmatch(split_words(name))]
@@ -225,5 +224,5 @@ def find_traits(table: Table) -> dict[str, Sequence[str]]:
 
 
 def is_trait(column: str) -> bool:
-    """Whether a column holds date of birth, sex or place."""
+    """Whether a column is date of birth, sex or place, by its name."""
     return any(pattern.fullmatch(split_words(column)) for pattern in (BIRTH, SEX, PLACE))

@@ -1,8 +1,8 @@
-"""Source: a file, a dataframe, or a table of a database, looked at once before any row is kept.
+"""Source: format, columns and dialect of a file, a dataframe or a table of a database.
 
 In: a path, or an address: postgresql://user@host/base?table=schema.name, duckdb:file#name, spark://host:7077/path,
 s3a://bucket/path.  Out: a `Source` that a backend reads without guessing; a `Database` to read from and write to.
-The command line knows addresses, so readers are imported where a file is opened.
+To keep the command line fast, readers of formats are imported where a file is opened.
 """
 
 import re
@@ -27,20 +27,21 @@ FORMATS = {
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".xlsx": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
 SERVERS = ("postgresql", "postgres")
-FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # which Spark reaches through Hadoop
-WHERE = ("host", "hostaddr", "port", "dbname", "user", "options", "service")  # of a server; none is a secret
+FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # of Spark, through Hadoop
+WHERE = ("host", "hostaddr", "port", "dbname", "user", "options", "service")  # parameters of a URL without a secret
 NAME = r'"(?:[^"]|"")+"|[^."]+'
+ACCESS = "Check the path and its permissions."
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One table: where its database is, and its name with the schema in front, if one was given."""
+    """The address of one table of a database."""
 
     scheme: str  # postgresql, duckdb or spark
-    place: str  # what the driver connects to: a URL, which may hold a password, or a file; for Spark, where rows lie
-    names: tuple[str, ...]
-    shown: str  # as it may be printed: without a password
-    master: str | None = None  # the cluster of Spark that is named in it
+    place: str  # for the driver: a URL, which may contain a password, or a path
+    names: tuple[str, ...]  # of schema and table, or of the table only
+    shown: str  # the address without a password, for messages
+    master: str | None = None  # the cluster of Spark in the address
 
     def __str__(self) -> str:
         return self.shown
@@ -55,7 +56,7 @@ class Address:
 
     @property
     def anywhere(self) -> str:
-        """Without a password too, and in another folder read as the same table: the ledger asks there what became."""
+        """The address for the ledger: without a password, and independent of the current folder."""
         if self.scheme == "duckdb":
             return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
         if self.scheme == "spark":
@@ -66,7 +67,7 @@ class Address:
 
 
 def find_address(text: object) -> Address | None:
-    """The address a text holds; None for the path of a file, and for anything else."""
+    """The address in a text; None where it is a path."""
     if isinstance(text, Address):
         return text
     typed = text if isinstance(text, str) else ""
@@ -80,7 +81,7 @@ def find_address(text: object) -> Address | None:
 
 
 def server_address(scheme: str, typed: str) -> Address:
-    """A URL whose query names the table; the rest of it is for the driver.  What is refused is not shown."""
+    """The address in a URL, whose query names the table; a refusal does not quote it."""
     if scheme == "spark":
         return cluster_address(typed)
     if scheme in FILE_SYSTEMS:
@@ -89,27 +90,27 @@ def server_address(scheme: str, typed: str) -> Address:
         known = (
             "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
         )
-        raise BadOption("table", f"there is no such kind of address. Name a file, or write {known}")
+        raise BadOption("table", f"this kind of address is unknown. Name a file, or write {known}")
     place, _, options = typed.partition("?")
     query = parse_qsl(options, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    printable = f"{scheme}://{without_password(place)}?table={tables[0]}"
+    printable = f"{scheme}://{hide_password(place)}?table={tables[0]}"
     return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, printable)
 
 
 def cluster_address(typed: str) -> Address:
-    """A cluster of Spark, and a path that its workers know."""
+    """The address spark://host:port/path: a cluster of Spark, and a path on its workers."""
     host, slash, path = typed.partition("/")
     if not host or not path.strip("/"):
         raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
     address = path_address(slash + path)
-    return replace(address, shown=f"spark://{without_password(host)}{address.shown}", master=f"spark://{host}")
+    return replace(address, shown=f"spark://{hide_password(host)}{address.shown}", master=f"spark://{host}")
 
 
 def path_address(typed: str) -> Address:
-    """A Parquet file or folder in a file system that Spark reaches; a password in front of the host is not shown."""
+    """The address of a Parquet file or folder in a file system of Spark; `shown` omits a password."""
     scheme, colon, rest = typed.rpartition("://")
     host, slash, path = rest.partition("/")
     if not path.strip("/"):
@@ -118,18 +119,18 @@ def path_address(typed: str) -> Address:
         _, _, path = path.rpartition("@")
         printable = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
     else:
-        printable = f"{scheme}{colon}{without_password(host)}{slash}{path}"
+        printable = f"{scheme}{colon}{hide_password(host)}{slash}{path}"
     return Address("spark", typed, (path.strip("/").rpartition("/")[2],), printable)
 
 
-def without_password(host: str) -> str:
-    """A host, and the user in front of it."""
+def hide_password(host: str) -> str:
+    """The host of a URL and the user before it, without the password."""
     login, at, server = host.rpartition("@")
     return f"{login.partition(':')[0]}{at}{server}"
 
 
 def split_name(text: str, example: str) -> tuple[str, ...]:
-    """The parts of a name between its dots; a part that holds a dot is written in double quotes."""
+    """The parts of a name between dots; a part with a dot is in double quotes."""
     if not re.fullmatch(rf"({NAME})(\.({NAME}))?", text):
         raise BadOption("table", f"name one table of the database: {example}.")
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(NAME, text))
@@ -140,54 +141,54 @@ def split_name(text: str, example: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file with its column names and, for CSV, its dialect."""
+    """A file, dataframe or table with its column names and, for CSV, its dialect."""
 
     path: Path
     format: str  # csv, parquet, folder, arrow, excel, frame, duckdb, postgresql or spark
     columns: tuple[str, ...]
     csv: "CsvDialect | None" = None
     address: Address | None = None  # of a table in a database
-    identity: object = None  # of that table, by any address
+    identity: object = None  # of that table, equal for all its addresses
 
     @property
     def delimiter(self) -> str | None:
-        """What parts the fields of a CSV file."""
+        """The delimiter of a CSV file."""
         return self.csv.delimiter if self.csv else None
 
     @property
     def encoding(self) -> str | None:
-        """How a CSV file is encoded."""
+        """The encoding of a CSV file."""
         return self.csv.encoding if self.csv else None
 
     @property
     def shown(self) -> object:
-        """What messages call it."""
+        """The address or path for messages."""
         return self.address or self.path
 
     @property
     def here(self) -> Path:
-        """Where it lies on this machine; what Spark reads at `file:` does too."""
+        """The path on this machine, also of a `file:` URL of Spark."""
         name = str(self.identity)
         return Path(url2pathname(name.removeprefix("file://"))) if name.startswith("file://") else self.path
 
 
 def check_columns(source: Source) -> None:
-    """There are columns, and every one has a name of its own, regardless of case."""
+    """Refuse a source without columns, or with missing names or names that are equal where case is ignored."""
     if not source.columns:
         raise BadColumns(source.shown, "there are none. Name a file that begins with a header line.")
     if any(not name.strip() for name in source.columns):
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
-        raise BadColumns(source.shown, f"column {position} has no name. Does the file begin with a header line?")
+        raise BadColumns(source.shown, f"column {position} has no name. Add a header line with a name for each column.")
     seen = Counter(name.casefold() for name in source.columns)
-    twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
-    if twice:
-        mend = "Rename them, or say --rename-duplicates." if source.csv else "Rename them."
-        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored. {mend}"
+    repeated = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
+    if repeated:
+        advice = "Rename them, or say --rename-duplicates." if source.csv else "Rename them."
+        reason = f"the names of columns {', '.join(repeated)} are not distinct where case is ignored. {advice}"
         raise BadColumns(source.shown, reason)
 
 
 def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that are distinct where case is ignored: the second `age` is `age_2`, or the next number that is free.
+    """Names made distinct, ignoring case: the second `age` becomes `age_2`, or has the next free number.
 
     >>> rename_columns(["age", "AGE", "age_2", "sex"])
     ('age', 'AGE_3', 'age_2', 'sex')
@@ -209,7 +210,7 @@ def open_source(
     encoding: str | None = None,
     rename_duplicates: bool = False,
 ) -> Source:
-    """Look at a file, a folder or a table of a database: its format, columns and dialect."""
+    """The format, columns and dialect of a file, a folder or a table of a database."""
     address = find_address(place)
     path = Path("." if isinstance(place, Address) else place)
     try:
@@ -218,7 +219,9 @@ def open_source(
             raise BadOption("--delimiter, --encoding", "only CSV files have them. Omit them.")
         source = open_table(address) if address else open_file(path, kind, delimiter, encoding)
     except OSError as failure:
-        raise UnreadableFile(address or path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
+        raise UnreadableFile(
+            address or path, f"{(failure.strerror or 'it cannot be opened').lower()}. {ACCESS}"
+        ) from None
     if source.csv and rename_duplicates:
         names = rename_columns(source.columns)
         source = replace(source, columns=names, csv=replace(source.csv, header=names))
@@ -227,7 +230,7 @@ def open_source(
 
 
 def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None) -> Source:
-    """Look at a file or folder."""
+    """The source for a file or folder."""
     if kind == "csv":
         from kech.tables.csv_dialect import find_dialect
 
@@ -239,7 +242,7 @@ def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None
 
 
 def open_table(address: Address) -> Source:
-    """Look at a table of a database."""
+    """The source for a table of a database."""
     with open_database(address) as database:
         columns, identity = tuple(database.columns()), database.identity()
     path = Path(address.place if address.scheme == "duckdb" else address.table)
@@ -247,7 +250,7 @@ def open_table(address: Address) -> Source:
 
 
 def find_format(path: Path) -> str:
-    """What the name of a file says it is."""
+    """The format of a file by the ending of its name; `folder` for a folder."""
     if not path.exists():
         raise NoSuchFile(path)
     if path.is_dir():
@@ -256,12 +259,12 @@ def find_format(path: Path) -> str:
         raise UnreadableFile(path, "it is empty. Name a file with a header line and rows.")
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
-        raise UnreadableFile(path, f"unknown ending; kech reads {', '.join(FORMATS)}.")
+        raise UnreadableFile(path, f"its ending is unknown. Use a file that ends in {', '.join(FORMATS)}.")
     return kind
 
 
 def read_batches(source: Source) -> Any:
-    """The rows of a file that a backend does not read by itself."""
+    """The rows of a file as record batches, for a backend that does not read its format."""
     if source.csv:
         from kech.tables.csv_dialect import csv_batches
 
@@ -275,13 +278,13 @@ def read_batches(source: Source) -> Any:
 
 
 class Draft(Protocol):
-    """A table that nobody sees yet; it is gone unless it is put in place."""
+    """The draft of a table, invisible to readers; it is deleted unless it is put in place."""
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
 
     def put_in_place(self) -> None:
-        """Give it the name of the target, in place of an earlier release."""
+        """Rename it to the target, replacing an earlier release."""
 
 
 class Database(Protocol):
@@ -291,20 +294,20 @@ class Database(Protocol):
         """The names of its columns."""
 
     def identity(self) -> object:
-        """The same for the same table, by any address; None where there is none."""
+        """An object that is equal for all addresses of the table; None where there is no table."""
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
 
     def check_free(self) -> None:
-        """Refuse to write where others have a table, or where nothing can be written now."""
+        """Refuse a target that is a table kech did not write, or that cannot be written."""
 
     def write_aside(self, batches: Any) -> AbstractContextManager[Draft]:
-        """The rows as a table that nobody sees yet."""
+        """A draft of the table with these rows."""
 
 
 def open_database(address: Address, memory: int | None = None) -> AbstractContextManager[Database]:
-    """A connection to the database of a table; where it works in this process, with so much memory in all."""
+    """The database of a table; `memory` limits one that works in this process."""
     if address.scheme == "duckdb":
         from kech.tables.duckdb_files import DuckDBDatabase
 
@@ -321,7 +324,7 @@ def open_database(address: Address, memory: int | None = None) -> AbstractContex
 def check_free(target: Address, source: Address | None = None) -> None:
     """Refuse a target before any work.
 
-    The source itself is refused once it is read, in words of its own; what Spark reaches, once its application runs.
+    The source as target is refused later, with its own message; a target of Spark once its application runs.
     """
     if target.scheme != "spark" and (source is None or source.anywhere != target.anywhere):
         with open_database(target) as database:

@@ -1,6 +1,7 @@
-"""Apache Spark: rows stay on the workers; Parquet folders that they read and write.
+"""Apache Spark: rows stay on the workers, which read and write Parquet folders.
 
-In: Parquet wherever Spark reaches it, or record batches.  Out: a `Backend` for an engine; a `Database` for a release.
+In: Parquet in any file system that Spark can access, or record batches.
+Out: a `Backend` for an engine; a `Database` for a release.
 """
 
 import logging
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
-from kech.tables.batches import SIZES, even_out
+from kech.tables.batches import SIZES, rebatch_evenly
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
@@ -39,14 +40,14 @@ APPLICATION = {
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
 READING = "reading the table"
-MOST_HELD_WHOLE = 1_000_000  # rows of codes, points or labels
+MOST_BROADCAST = 1_000_000  # rows of codes, points or labels
 SESSION = {
-    "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
+    "spark.sql.session.timeZone": "UTC",  # times with a zone are the same everywhere
     "spark.sql.ansi.enabled": "true",
     "spark.sql.maxPlanStringLength": "10000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # 02138 stays what it is
-    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # days are those that were written
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # 02138 stays text
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # dates are not converted between calendars
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
@@ -62,18 +63,18 @@ TYPES: dict[Any, Any] = {
     pa.timestamp("us"): st.TimestampNTZType(),
     pa.timestamp("us", tz="UTC"): st.TimestampType(),
 }
-RENAMES = ("file", "hdfs", "viewfs")  # where a folder is renamed at once; elsewhere it would be copied file by file
-MARKED = "_kech"  # a file in folders that we may replace; readers of Parquet overlook it
+RENAMES = ("file", "hdfs", "viewfs")  # file systems with atomic renaming; others copy file by file
+MARKED = "_kech"  # a file in folders that kech may replace; readers of Parquet ignore it
 NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
 PARTITION = 1_000_000  # rows that a worker sorts at a time
-PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark gives it
+PLACE = (1 << 33) - 1  # mask of the position of a row in its partition, in the number from Spark
 STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
 
 
 class SparkDialect(Dialect):
-    """What Spark says differently."""
+    """The SQL of Spark where it differs from DuckDB."""
 
-    group_mark, everywhere = "$", ""  # as in Java, which replaces all that fits
+    group_mark, everywhere = "$", ""  # as in Java, which always replaces all
     nan = "double('NaN')"
 
     def quote(self, name: str) -> str:
@@ -85,7 +86,7 @@ class SparkDialect(Dialect):
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     def matches(self, text: str, pattern: str) -> str:
-        """Whether a pattern fits the whole of a text."""
+        """Whether a pattern matches the whole text."""
         whole = self.literal(rf"\A(?s:{pattern})\z")
         return f"regexp_like({text}, {whole})"
 
@@ -98,11 +99,11 @@ class SparkDialect(Dialect):
         return f"try_cast({text} AS DOUBLE)"
 
     def loose_number(self, text: str) -> str:
-        """A text as a float, infinities and NaN too."""
+        """A text as a float, which may be an infinity or NaN."""
         return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
 
     def bytes(self, text: str) -> str:
-        """How many bytes a text has in UTF-8."""
+        """The number of bytes of a text in UTF-8."""
         return f"octet_length({text})"
 
     def digests(self, text: str) -> tuple[str, str]:
@@ -114,7 +115,7 @@ class SparkDialect(Dialect):
         return tuple(f"CAST(conv({half}, 16, 10) AS DECIMAL(20, 0))" for half in halves)  # type: ignore[return-value]
 
     def moment(self, text: str) -> str:
-        """A text as a date with its time."""
+        """A text as a date with time."""
         return f"try_cast({text} AS TIMESTAMP_NTZ)"
 
     def seconds(self, moment: str) -> str:
@@ -126,12 +127,12 @@ class SparkDialect(Dialect):
         return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
 
     def secret(self, row: str) -> str:
-        """A text for each row that nobody can know: its hash with a key of its own."""
+        """A secret random text for each row: its hash with a new key."""
         return f"sha2({self.literal(secrets.token_hex(32))} || CAST({row} AS STRING), 256)"
 
 
 class Spark:
-    """One session of a Spark application, which all backends of this process share."""
+    """One session of the Spark application of this process."""
 
     dialect = SparkDialect()
     piece = SIZES[0]
@@ -141,23 +142,23 @@ class Spark:
     def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
         self.columns: dict[int, Column] = {}
         self.session = open_session(master, memory, threads)
-        self._given: Any = None  # the source, to be read again
+        self._source: Any = None  # the frame of the source, to be read again
         self._views: set[str] = set()
 
     def close(self) -> None:
-        """Forget all rows; the application goes on."""
+        """Delete all rows; the application keeps running."""
         for name in list(self._views):
             self.drop(name, "VIEW")
-        self._given = None
+        self._source = None
 
     # -- rows in ---------------------------------------------------------------------------------------------
 
     def load_parquet(self, path: Path, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read a Parquet file, or a folder of them, by a path of this machine that the workers know too."""
+        """Read a Parquet file, or a folder of them, by a path that is valid on this machine and on the workers."""
         self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, selected, nulls)
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read Parquet files wherever Spark reaches them."""
+        """Read Parquet files from any file system that Spark can access."""
         self._keep(read_parquet(self.session, address.place, address), names, selected, nulls)
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
@@ -165,8 +166,11 @@ class Spark:
         self._keep(send(self.session, batches, path), batches.schema.names, selected, nulls)
 
     def _keep(self, frame: Any, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
-        """Number the rows as they lie: their place in their partition, after all partitions before it."""
-        self._given = frame
+        """Create the table `kept`: the selected columns, and a number for each row.
+
+        The number is the position in the partition, plus the rows of all partitions before it.
+        """
+        self._source = frame
         columns = [f"{quote(names[i])} AS c{i}" for i in selected]
         with refusals(READING):
             kept = frame.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
@@ -181,54 +185,56 @@ class Spark:
         self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
         self._name(kept, "loaded")
         self.put("starts", pa.Table.from_pylist(starts, STARTS), READING)
-        mended = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in selected)
-        query = f"""SELECT (id & {PLACE}L) + start AS r, {mended} FROM loaded
+        cleaned = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in selected)
+        query = f"""SELECT (id & {PLACE}L) + start AS r, {cleaned} FROM loaded
             JOIN starts ON starts.part = shiftright(id, 33)"""
         self.create("kept", query, READING)
-        for name in ("loaded", "starts"):  # rows are kept once
+        for name in ("loaded", "starts"):  # rows are stored once
             self.drop(name, "VIEW")
 
     def overwrite(self, column: int, value: str, where: str) -> None:
-        """Give a column of the loaded rows another value where a condition holds."""
+        """Replace the value of a column in the loaded rows that meet a condition."""
         others = [f"c{i}" for i in self.columns if i != column]
         chosen = f"CASE WHEN {where} THEN {value} ELSE c{column} END AS c{column}"
         self.create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", READING)
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
-        """The source as Spark reads it again, all its columns."""
-        frame = send(self.session, batches, "table") if batches is not None else self._given
-        self._name(frame, "given")
+        """A hash of the whole source, which is read once more with all its columns; or of the batches."""
+        frame = send(self.session, batches, "table") if batches is not None else self._source
+        self._name(frame, "source")
         types = {field.name: field.dataType.simpleString() for field in frame.schema}
         cells = {name: (quote(name), types[name], kind_of(types[name])) for name in columns}
-        (figures,) = self.rows(hash_rows(self.dialect, cells, "given"), "comparing tables")
+        (figures,) = self.rows(hash_rows(self.dialect, cells, "source"), "comparing tables")
         return tuple(int(figure or 0) for figure in figures)
 
     # -- queries ---------------------------------------------------------------------------------------------
 
     def create(self, name: str, query: str, doing: str) -> None:
-        """Keep the rows of a query under a name."""
+        """Create a view of the rows of a query, which are computed now."""
         with refusals(doing):
-            self._name(self.session.sql(query).localCheckpoint(), name)  # plans of plans grow without end
+            self._name(
+                self.session.sql(query).localCheckpoint(), name
+            )  # without a checkpoint, plans of plans grow without end
 
     def define(self, name: str, query: str, doing: str) -> None:
-        """Name a query; its rows are computed when they are asked for."""
+        """Create a view of a query."""
         with refusals(doing):
             self._name(self.session.sql(query), name)
 
     def drop(self, name: str, kind: str) -> None:  # noqa: ARG002 - all are views here
-        """Forget a view."""
+        """Drop a view if it exists."""
         with refusals("tidying up"):
             self.session.catalog.dropTempView(name)
         self._views.discard(name)
 
     def broadcast_small(self, name: str, rows: int) -> None:
-        """A small table is held whole by every worker, so that rows need not be sorted to meet it."""
-        if rows <= MOST_HELD_WHOLE:
+        """Copy a small table to every worker, so that joins need no sorting."""
+        if rows <= MOST_BROADCAST:
             with refusals("loading codes"):
                 self._name(sf.broadcast(self.session.table(name)), name)
 
     def put(self, name: str, table: Any, doing: str) -> None:
-        """An Arrow table under a name, in place of the one before."""
+        """Send an Arrow table to the workers, in place of an earlier one of this name."""
         schema = pa.schema([(field.name, plain_type(field, "labels")) for field in table.schema])
         with refusals(doing):
             self._name(send_plain(self.session, table.cast(schema)), name)
@@ -245,7 +251,7 @@ class Spark:
             return self.session.sql(query).toArrow()
 
     def shuffle(self, query: str, row: str, rows: int) -> Any:  # noqa: ARG002 - the workers sort any number
-        """The rows of a query in an order nobody can know; they stay on the workers until somebody wants them here."""
+        """The rows of a query in a secret random order; they stay on the workers until they are read."""
         with refusals("publishing"):
             return SparkRows(hold_on_disk(self.session.sql(f"{query} ORDER BY {self.dialect.secret(row)}")))
 
@@ -255,7 +261,7 @@ class Spark:
 
 
 def kind_of(type: str) -> str:
-    """What a column of this type is for kech."""
+    """The kind of a Spark type: number, date, text or other."""
     if NUMBER_TYPES.fullmatch(type):
         return "number"
     return {"date": "date", "timestamp": "date", "timestamp_ntz": "date", "string": "text", "boolean": "text"}.get(
@@ -263,12 +269,12 @@ def kind_of(type: str) -> str:
     )
 
 
-# -- what it says when it fails -------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def refusals(doing: str) -> Iterator[None]:
-    """What Spark says, without the cells it quotes, in its log too."""
+    """Turn failures of Spark inside the block into refusals without cells, and silence its log."""
     log = logging.getLogger("SQLQueryContextLogger")
     before, log.disabled = log.disabled, True
     try:
@@ -283,7 +289,7 @@ def refusals(doing: str) -> Iterator[None]:
 
 
 def open_session(master: str | None, memory: int | None = None, threads: int | None = None) -> Any:
-    """A session of its own, in the one application of this process; without a master in whichever is running."""
+    """A new session in the one Spark application of this process, which is started where none is running."""
     with refusals("starting"):
         session = start_session(master, memory, threads).newSession()
         running = str(session.sparkContext.master)
@@ -299,12 +305,12 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
 
 
 def hold_on_disk(table: Any) -> Any:
-    """A table that is written once and read once: it takes no memory from the sort that makes it."""
+    """The same table, computed and stored on disk: it needs no memory beside the sort that computes it."""
     return table.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
 
 def start_session(master: str | None, memory: int | None, threads: int | None) -> Any:
-    """The first session of an application; of one that is running, settings would be changed by asking for them."""
+    """The session of the running application, whose settings stay; otherwise that of a new application."""
     builder = SparkSession.builder
     if SparkContext._active_spark_context is None:
         builder = builder.appName("kech").master(master or f"local[{threads or '*'}]")
@@ -315,7 +321,7 @@ def start_session(master: str | None, memory: int | None, threads: int | None) -
 
 
 def float_writer(*, single: bool = False) -> Callable[[float | None], str | None]:
-    """The shortest digits that read back; what it returns travels to workers that have no kech."""
+    """A function from a float to its shortest exact digits; it runs on workers without kech."""
 
     def write(number: float | None) -> str | None:
         import struct
@@ -336,7 +342,7 @@ def quote(name: str) -> str:
 
 
 def as_text(cell: str, type: str) -> str:
-    """A cell as text; floats as Python writes them, moments with a zone in UTC."""
+    """A cell as text; floats as Python writes them, times with a zone in UTC."""
     if type in ("float", "double"):
         return f"kech_{type}({cell})"
     zone = " || '+00'" if type == "timestamp" else ""
@@ -347,15 +353,15 @@ def as_text(cell: str, type: str) -> str:
 
 
 class SparkRows:
-    """Rows on the workers; a stream of record batches for use on this machine."""
+    """Rows on the workers, and a stream of record batches that reads them."""
 
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame
         self.schema = frame.limit(0).toArrow().schema
 
     def __iter__(self) -> Iterator[Any]:
-        """A partition after the other, so that the driver never holds all rows."""
-        return even_out(self._parts())
+        """Record batches, one partition after the other: the driver never has all rows in memory."""
+        return rebatch_evenly(self._parts())
 
     def _parts(self) -> Iterator[Any]:
         with refusals("publishing"):
@@ -372,26 +378,26 @@ class SparkRows:
 
 
 def send(session: Any, batches: Any, path: object) -> DataFrame:
-    """Record batches as rows on the workers."""
+    """Send record batches to the workers."""
     plain = pa.schema([(f"c{i}", plain_type(field, path)) for i, field in enumerate(batches.schema)])
     tables = [pa.record_batch(as_plain(batch, path).columns, schema=plain) for batch in batches]
     return send_plain(session, pa.Table.from_batches(tables, plain)).toDF(*batches.schema.names)
 
 
 def send_plain(session: Any, table: Any) -> DataFrame:
-    """A table in plain types as rows on the workers."""
+    """Send a table of plain types to the workers."""
     fields = [st.StructField(field.name, spark_type(field.type)) for field in table.schema]
     frame: DataFrame = session.createDataFrame(table if table.num_rows else [], st.StructType(fields))
     return frame
 
 
 def spark_type(kind: Any) -> Any:
-    """A plain type of Arrow in Spark."""
+    """The Spark type for a plain type of Arrow."""
     return st.DecimalType(kind.precision, kind.scale) if pa.types.is_decimal(kind) else TYPES[kind]
 
 
 def read_parquet(session: Any, place: str, printable: object) -> DataFrame:
-    """A Parquet file, or all in a folder and below it; subfolders such as `year=2020` are a column of text."""
+    """The rows of a Parquet file, or of all files below a folder; subfolders `year=2020` are a column of text."""
     folder = find_folder(session, place, printable)
     with refusals("looking for the table"):
         files = folder.parts()
@@ -412,21 +418,21 @@ def read_parquet(session: Any, place: str, printable: object) -> DataFrame:
 
 
 def literal_path(path: str) -> str:
-    """A path that stands for itself only, not for a pattern."""
+    """A path with the characters of patterns escaped."""
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
 
 
 def find_folder(session: Any, place: str, printable: object) -> "Folder":
-    """A file or folder, whether it is there or not; its file system must be."""
+    """A file or folder, which need not exist; refused where Spark cannot access its file system."""
     try:
         return Folder(session, place)
     except (PySparkException, Py4JError):
-        reason = "Spark does not reach it. Has it the connector and the keys of this file system (spark-defaults.conf)?"
-        raise UnreadableFile(printable, reason) from None
+        advice = "Add the connector and the keys of this file system to spark-defaults.conf."
+        raise UnreadableFile(printable, f"Spark cannot access it. {advice}") from None
 
 
 class Folder:
-    """A file or folder of any file system that Hadoop knows."""
+    """A file or folder in a file system of Hadoop."""
 
     def __init__(self, session: Any, place: str) -> None:
         self.session, self.jvm = session, session._jvm.org.apache.hadoop.fs
@@ -438,19 +444,19 @@ class Folder:
         return str(self.path.toString())
 
     def beside(self, name: str) -> "Folder":
-        """What lies beside it under another name."""
+        """The path with another name in the same folder."""
         return Folder(self.session, self.jvm.Path(self.path.getParent(), name).toString())
 
     def exists(self) -> bool:
-        """Whether anything stands there."""
+        """Whether the file or folder exists."""
         return bool(self.system.exists(self.path))
 
     def is_file(self) -> bool:
-        """Whether it is a file."""
+        """Whether it is an existing file."""
         return self.exists() and bool(self.system.getFileStatus(self.path).isFile())
 
     def parts(self) -> list[str]:
-        """Itself, or the Parquet files below, in the order of their names; what begins with _ or . is none."""
+        """The file itself, or the Parquet files below the folder by name; names that begin with _ or . are ignored."""
         if not self.exists() or self.is_file():
             return [str(self)] if self.exists() else []
         files, listed = [], self.system.listFiles(self.path, True)
@@ -461,21 +467,21 @@ class Folder:
         return sorted(file for file in fitting if file.lower().endswith(ENDINGS))
 
     def make_private(self) -> None:
-        """An empty folder for its owner only."""
+        """Create the folder, for its owner only."""
         self.system.mkdirs(self.path)
         self.system.setPermission(self.path, self.permission(0o700))
 
     def permission(self, mode: int) -> Any:
-        """A mode as Hadoop knows it."""
+        """The permission object of Hadoop for a mode."""
         return self.jvm.permission.FsPermission(format(mode, "o"))
 
     def move(self, target: "Folder") -> None:
-        """Give it another name, at once."""
+        """Rename it atomically."""
         if not self.system.rename(self.path, target.path):
             raise ResourceError("Spark could not put the table in place: renaming failed. Run the command again.")
 
     def delete(self) -> None:
-        """Forget it, and all in it."""
+        """Delete it with all files in it."""
         self.system.delete(self.path, True)
 
 
@@ -483,7 +489,7 @@ class Folder:
 
 
 class SparkDatabase:
-    """A Parquet file or folder, and the session that reaches it."""
+    """A Parquet file or folder, and a session."""
 
     def __init__(self, address: Address, session: Any) -> None:
         self.address, self.session = address, session
@@ -492,7 +498,7 @@ class SparkDatabase:
     @classmethod
     @contextmanager
     def open(cls, address: Address) -> Iterator["SparkDatabase"]:
-        """A session; the application goes on."""
+        """The database of a table, with a new session; the application keeps running."""
         yield cls(address, open_session(address.master))
 
     def columns(self) -> Sequence[str]:
@@ -500,19 +506,19 @@ class SparkDatabase:
         return list(read_parquet(self.session, self.address.place, self.address).columns)
 
     def identity(self) -> object:
-        """Its full name; links in the file system of this machine are followed."""
+        """The full path; on this machine with links resolved."""
         name = str(self.folder)
         return Path(name.removeprefix("file:")).resolve().as_uri() if name.startswith("file:") else name
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         frame = read_parquet(self.session, self.address.place, self.address)
         with refusals("reading the released table"):
             export(self.session, frame, path)
 
     @contextmanager
     def write_aside(self, batches: Any) -> Iterator["SparkDraft"]:
-        """A hidden folder beside the target, which the workers fill; it is gone unless it is put in place."""
+        """A draft in a hidden folder next to the target, deleted unless it is put in place."""
         with refusals("writing the table"):
             self.check_free()
             frame = batches.frame if isinstance(batches, SparkRows) else send(self.session, batches, self.address)
@@ -525,31 +531,31 @@ class SparkDatabase:
                 draft.delete()
 
     def check_free(self) -> None:
-        """A folder that kech did not write is never replaced, and one that cannot be renamed at once is not written."""
+        """Refuse a target that kech did not write, or whose file system cannot rename atomically."""
         scheme = str(self.folder.system.getScheme())
         if scheme not in RENAMES:
-            reason = f"{scheme} copies what it renames, so others could see half a table. Write elsewhere, and copy it."
+            reason = f"{scheme} renames by copying, so others could read half a table. Write elsewhere, and copy it."
             raise BadTarget(self.address, reason)
         if not self.folder.system.exists(self.folder.path.getParent()):
-            raise BadTarget(self.address, "its folder does not exist; create it first.")
+            raise BadTarget(self.address, "its folder does not exist. Create it first.")
         if self.folder.exists() and not Folder(self.session, f"{self.folder}/{MARKED}").exists():
             reason = "a table of this name exists that kech did not write. Delete it yourself, or choose another name."
             raise BadTarget(self.address, reason)
 
 
 class SparkDraft:
-    """A hidden folder of Parquet files."""
+    """The draft of a table: a hidden folder of Parquet files."""
 
     def __init__(self, database: SparkDatabase, folder: Folder) -> None:
         self.database, self.folder = database, folder
 
     def export(self, path: Path) -> None:
-        """Its rows as CSV, every cell as text, in the order of the text."""
+        """Write its rows as CSV, every cell as text, sorted by their text."""
         session = self.database.session
         export(session, session.read.parquet(literal_path(str(self.folder))), path)
 
     def put_in_place(self) -> None:
-        """Take the place of an earlier release, which is moved aside first, and back if that fails."""
+        """Replace an earlier release, which is renamed first, and renamed back if that fails."""
         self.database.check_free()
         target, marked = self.database.folder, Folder(self.database.session, f"{self.folder}/{MARKED}")
         with_mark = marked.system.create(marked.path)
@@ -565,18 +571,18 @@ class SparkDraft:
             if earlier.exists():
                 earlier.move(target)
             raise
-        with suppress(PySparkException, Py4JError):  # the table has its name: what fails now must not undo the ledger
+        with suppress(PySparkException, Py4JError):  # the release is complete: a failure now must not undo the ledger
             earlier.delete()
 
     def default_permission(self) -> Any:
-        """Who may read a new folder here, as the settings of the file system say."""
+        """The permission of a new folder by the settings of the file system."""
         permission = self.folder.jvm.permission.FsPermission
         mask = permission.getUMask(self.database.session._jsc.hadoopConfiguration())
         return permission.getDirDefault().applyUMask(mask)
 
 
 def export(session: Any, frame: DataFrame, path: Path) -> None:
-    """Rows as CSV, every cell as text, in the order of the text: the same bytes for the same rows."""
+    """Write rows as CSV, every cell as text, sorted by their text: equal rows give equal bytes."""
     frame.createOrReplaceTempView("released")
     types = [(field.name, field.dataType.simpleString()) for field in frame.schema]
     texts = ", ".join(f"{as_text(quote(name), type)} AS {quote(name)}" for name, type in types)

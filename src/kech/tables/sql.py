@@ -1,8 +1,8 @@
-"""SQL: the text of every query, one for all backends.  Every name, text and pattern of a query passes here.
+"""SQL: the text of every query, the same for all backends.
 
-In: how a backend holds rows (`Layout`), and how it writes what SQL does not say alike (`Dialect`).  Out: queries.
-Rows are a table `kept`, numbered by r from 0, with columns c0, c1, ...  Made of them are tables of distinct values
-(v0, v1, ...), tables of codes (m0, m1, ...), and `points`.
+In: how a backend stores rows (`Layout`), and the SQL in which it differs from others (`Dialect`).  Out: queries.
+Rows are a table `kept`, numbered by r from 0, with columns c0, c1, ...  Derived from it are tables of distinct values
+(v0, v1, ...), tables of codes (m0, m1, ...), and `points`.  Every name, text and pattern of a query is quoted here.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,11 +29,11 @@ DAY_FIRST = rf"{DAY}[./-]{MONTH}[./-]{YEAR}([ T]{TIME})?"
 MONTH_FIRST = rf"{MONTH}[./-]{DAY}[./-]{YEAR}([ T]{TIME})?"
 BLANK = "\t\n\v\f\r\x1c-\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space of all scripts
 FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
-GUARDED = f"^(''+[{BLANK}]*[=+@\t\r-])"  # as a constant of SQL: what a reader of CSV takes one apostrophe from
-MARK = "released by kech"  # comment of the tables we may replace
-FLOATS = ("float", "double", "real")  # how the names of their types begin
+GUARDED = f"^(''+[{BLANK}]*[=+@\t\r-])"  # in a constant of SQL: text from which a reader of CSV removes an apostrophe
+MARK = "released by kech"  # the comment of tables that kech may replace
+FLOATS = ("float", "double", "real")  # prefixes of their types
 LARGEST = 2**62
-MOST_DIGITS = 15  # longer numbers are codes; a float could not tell them apart
+MOST_DIGITS = 15  # longer numbers are codes, since a float cannot represent them
 SMALLEST, GREATEST = "1e-15", "1e15"  # numbers between them are rounded before they are hashed
 
 
@@ -43,16 +43,16 @@ def quote(name: str) -> str:
 
 
 def guard(text: str) -> str:
-    """Text for a CSV file whose reader takes an apostrophe away in front of formulas: one more where it would."""
+    """Text for a CSV file whose reader removes an apostrophe in front of formulas: with one more apostrophe there."""
     return rf"regexp_replace({text}, '{GUARDED}', '''\1')"
 
 
 class Dialect:
-    """The words of DuckDB; other backends overrule what they say differently."""
+    """The SQL of DuckDB; other backends override what differs."""
 
     float_type = "DOUBLE"
     nan = "CAST('nan' AS DOUBLE)"
-    group_mark, everywhere = "\\", ", 'g'"  # how a replacement names a bracket of its pattern, and replaces all
+    group_mark, everywhere = "\\", ", 'g'"  # prefix of a group in a replacement, and the flag to replace all
 
     def quote(self, name: str) -> str:
         """An identifier, with any characters."""
@@ -63,31 +63,32 @@ class Dialect:
         return "'" + text.replace("'", "''") + "'"
 
     def matches(self, text: str, pattern: str) -> str:
-        """Whether a pattern fits the whole of a text; a dot is any character."""
+        """Whether a pattern matches the whole text; a dot is any character."""
         return f"regexp_full_match({text}, {self.literal(pattern)}, 's')"
 
     def text(self, cell: str, type: str) -> str:  # noqa: ARG002
-        """A cell as text: shortest digits that read back, 1.0 for a whole float; moments with a zone in UTC."""
+        """A cell as text: floats with the shortest exact digits (1.0 for a whole one), times with a zone in UTC."""
         return f"CAST({cell} AS VARCHAR)"
 
     def number(self, text: str) -> str:
-        """A text as a float, infinite where it is too large; NULL where it is none."""
+        """A text as a float, infinite where it is too large; NULL where it is no number."""
         return f"TRY_CAST({text} AS DOUBLE)"
 
     def loose_number(self, text: str) -> str:
-        """A text as a float, infinities and NaN too; NULL where it is none."""
+        """A text as a float, which may be an infinity or NaN; NULL where it is no number."""
         return f"TRY_CAST({text} AS DOUBLE)"
 
     def digests(self, text: str) -> tuple[str, str]:
-        """The two halves of the MD5 of a text, as whole numbers."""
-        return f"md5_number_lower({text})", f"md5_number_upper({text})"
+        """The two halves of the MD5 of a text, as whole numbers; md5_number_lower takes four times as long."""
+        whole = f"md5_number({text})"
+        return f"CAST({whole} >> 64 AS UBIGINT)", f"CAST({whole} & {2**64 - 1}::UHUGEINT AS UBIGINT)"
 
     def moment(self, text: str) -> str:
-        """A text as a date with its time; NULL where there is no such day."""
+        """A text as a date with time; NULL where there is no such day."""
         return f"TRY_CAST({text} AS TIMESTAMP)"
 
     def seconds(self, moment: str) -> str:
-        """Seconds since 1970 of a date or moment, as a float; NULL where it is infinite."""
+        """Seconds since 1970 of a date, with or without time, as a float; NULL where it is infinite."""
         return f"epoch_us(TRY_CAST({moment} AS TIMESTAMP)) / 1e6"
 
     def point_number(self, text: str) -> str:
@@ -108,7 +109,7 @@ class Dialect:
         return f"isfinite({number})"
 
     def bytes(self, text: str) -> str:
-        """How many bytes a text has in UTF-8."""
+        """The number of bytes of a text in UTF-8."""
         return f"strlen({text})"
 
     def lower(self, text: str) -> str:
@@ -116,23 +117,23 @@ class Dialect:
         return f"lower({text})"
 
     def secret(self, row: str) -> str:
-        """A number or text for each row that nobody can know; in DuckDB by a function of the backend."""
-        return f"kech_chance({row})"
+        """A secret random number or text for each row; in DuckDB from a function that the backend registers."""
+        return f"kech_random({row})"
 
     def without(self, cell: str, type: str, nulls: Sequence[str]) -> str:
-        """A cell, with the texts that mean NULL turned into NULL."""
+        """A cell, or NULL where its text is one of `nulls`."""
         if not nulls:
             return cell
         texts = ", ".join(self.literal(text.lower()) for text in nulls)
         return f"CASE WHEN {self.lower(self.text(cell, type))} NOT IN ({texts}) THEN {cell} END"
 
     def guard_formula(self, text: str) -> str:
-        """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+        """A text, with an apostrophe in front where a spreadsheet would run it as a formula."""
         formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, f'{NUMBER}|{OPEN_END}')}"
         return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"
 
     def comparable_text(self, cell: str, type: str, kind: str) -> str:
-        """A cell of any type as text that is the same for all types it could have: 1.0 is 1, TRUE is true."""
+        """A cell as text that does not depend on its type: 1.0 is 1, TRUE is true."""
         text = self.text(cell, type)
         if kind == "date":
             return f"coalesce(regexp_replace({text}, ' 00:00:00([+]00)?$', ''), '')"
@@ -140,7 +141,7 @@ class Dialect:
         return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
 
     def rounded_text(self, cell: str, type: str, kind: str) -> str:
-        """A cell as comparable text, less precise: a number with six digits and its place, a moment as its day."""
+        """A cell as comparable text with less precision: six digits and the exponent of a number, the day of a date."""
         text = self.comparable_text(cell, type, kind)
         if kind == "date":
             return f"substr({text}, 1, 10)"
@@ -153,23 +154,23 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How a backend holds a column."""
+    """How a backend stores a column."""
 
-    type: str  # as the backend calls it
+    type: str  # the name of its type in the backend
     kind: str  # number, date, text or other
-    in_words: bool = False  # rows hold numbers k<i>, and a table words<i> the text c<i> of each
+    in_words: bool = False  # rows have numbers k<i>, and a table words<i> has the text c<i> of each number
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a backend holds rows; what is made of them has names with a prefix of its own."""
+    """How a backend stores rows; the names of all derived tables begin with a prefix."""
 
     dialect: Dialect
     columns: Mapping[int, Column]
     prefix: str = ""
 
     def name(self, table: str) -> str:
-        """A table of these rows."""
+        """The full name of a table."""
         return self.prefix + table
 
     def text(self, column: int, cell: str) -> str:
@@ -177,11 +178,11 @@ class Layout:
         return self.dialect.text(cell, self.columns[column].type)
 
     def key(self, column: int) -> str:
-        """The cell of `kept` that tells values apart."""
+        """The column of `kept` that identifies a value: its number, or the value itself."""
         return f"k{column}" if self.columns[column].in_words else f"c{column}"
 
     def rows(self, columns: Sequence[int]) -> str:
-        """The rows, with these columns as they were read."""
+        """The rows for FROM, with the texts of these columns where they are stored as words."""
         worded = [i for i in dict.fromkeys(columns) if self.columns[i].in_words]
         if not worded:
             return self.name("kept")
@@ -194,7 +195,7 @@ class Layout:
 
 
 def distinct_values(layout: Layout, column: int) -> str:
-    """The distinct values of a column, how many rows each has, and its first one."""
+    """The distinct values of a column, their rows, and the first row of each."""
     stored, kept = layout.columns[column], layout.name("kept")
     zero = f" + CAST(0 AS {stored.type})" if is_float(stored) else ""  # -0.0 becomes 0.0
     if stored.in_words:
@@ -205,8 +206,8 @@ def distinct_values(layout: Layout, column: int) -> str:
         FROM (SELECT r, c{column}{zero} AS value FROM {kept}) AS cells GROUP BY value"""
 
 
-def alike_values(layout: Layout, columns: Sequence[int]) -> str:
-    """What is true of the distinct values of columns; each pattern is tried once."""
+def grouped_values(layout: Layout, columns: Sequence[int]) -> str:
+    """The distinct values of columns, counted by their properties; each pattern is matched once."""
     sql = layout.dialect
     number, date = (f"CASE WHEN {sql.matches('written', pattern)} THEN written END" for pattern in (NUMBER, DATE))
     each = {
@@ -221,11 +222,11 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
     written = " UNION ALL ".join(written_values(layout, column) for column in columns)
     return f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
         FROM (SELECT i, n, first, missing, blank, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
-        FROM ({written}) AS cells) AS told GROUP BY {alike}"""
+        FROM ({written}) AS cells) AS described GROUP BY {alike}"""
 
 
 def written_values(layout: Layout, column: int) -> str:
-    """The distinct values of a column as text, and what is known of them by their type alone."""
+    """The distinct values of a column as text, with the properties that follow from their type."""
     kept, sql = layout.columns[column], layout.dialect
     kind, floating, whole = kept.kind, is_float(kept), is_whole(kept)
     number = "value" if floating or whole else read_value(layout, column, "number") if kind == "number" else "NULL"
@@ -239,7 +240,7 @@ def written_values(layout: Layout, column: int) -> str:
 
 
 def read_values(layout: Layout, column: int, kind: str) -> str:
-    """The distinct values of a column read as `kind`, without NULL, and their rows."""
+    """The distinct values of a column, read as `kind`, without NULL, and their rows."""
     return f"""SELECT x, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {read_value(layout, column, kind)} AS x, n
         FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL) AS read GROUP BY x ORDER BY x NULLS LAST"""
 
@@ -259,52 +260,60 @@ def read_value(layout: Layout, column: int, kind: str) -> str:
 
 
 def is_float(column: Column) -> bool:
-    """Whether a column holds floats."""
+    """Whether the type of a column is a float."""
     return column.type.lower().startswith(FLOATS)
 
 
 def is_whole(column: Column) -> bool:
-    """Whether a column holds whole numbers, which have one text."""
+    """Whether the type of a column is an integer."""
     return fullmatch("u?(tiny|small|big)?int(eger)?", column.type.lower()) is not None
 
 
 def text_bytes(layout: Layout, column: int) -> str:
-    """Bytes of the distinct values of a column as text."""
+    """The number of bytes of all distinct values of a column as text."""
     text = layout.dialect.bytes(read_value(layout, column, "text"))
     return f"""SELECT CAST(coalesce(sum({text}), 0) AS BIGINT)
         FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
 
 
 def hashed_values(layout: Layout, column: int, depth: int) -> str:
-    """Distinct values of a column as text, a hash of what each reads as, which begins with `depth` zero bits, and rows.
+    """Distinct values of a column as text, their hashes that begin with `depth` zero bits, and their rows.
 
-    Numbers are rounded, dates end with the day; what nothing is written for is left out.
+    The hash is of the comparable text, with rounded numbers and dates without time; empty values are left out.
     """
     stored, sql = layout.columns[column], layout.dialect
     rounded = sql.rounded_text("value", stored.type, stored.kind)
-    low, _ = sql.digests("cell")
-    below = f"WHERE h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
+    (low, _), (nothing, _) = (
+        sql.digests("cell"),
+        sql.digests("''"),
+    )  # a test of cells would be made before they are read
+    below = f"AND h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
     return f"""SELECT x, {sql.text("h", "")} AS h, n FROM (SELECT x, {low} AS h, n
         FROM (SELECT {sql.text("value", stored.type)} AS x, {rounded} AS cell, n FROM {layout.name(f"v{column}")}
-        WHERE value IS NOT NULL) AS rounded WHERE cell <> '') AS hashed {below}"""
+        WHERE value IS NOT NULL) AS rounded) AS hashed WHERE h <> {nothing} {below}"""
 
 
 def present_values(layout: Layout, column: int) -> str:
-    """Distinct values of a column, and the rows that have one; text without letters is none."""
+    """The number of distinct values of a column and of rows with a value; empty text is no value."""
     stored = layout.columns[column]
     present = f"trim({layout.text(column, 'value')}) <> ''" if stored.kind == "text" else "value IS NOT NULL"
     return f"SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM {layout.name(f'v{column}')} WHERE {present}"
 
 
+def missing_value(layout: Layout, column: int) -> str:
+    """One record where a row of a column has no value, else none."""
+    return f"SELECT 1 FROM {layout.name(f'v{column}')} WHERE value IS NULL LIMIT 1"
+
+
 def text_lengths(layout: Layout, column: int) -> str:
-    """Whether all values of a column of text are whole numbers, and how long the longest is."""
+    """Whether all values of a column of text are whole numbers, and the length of the longest."""
     text = f"trim({layout.text(column, 'value')})"
     return f"""SELECT min(CASE WHEN {layout.dialect.matches(text, WHOLE)} THEN 1 ELSE 0 END),
         coalesce(max(length({text})), 0) FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
 
 
 def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -> str:
-    """Distinct combinations of values, the rows that have a value in one of these columns, and the most of one."""
+    """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
     cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
     cells = [fold_cell(layout, i) for i in columns] if folded else cells
     folded_cells = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
@@ -316,7 +325,7 @@ def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -
 
 
 def fold_cell(layout: Layout, column: int) -> str:
-    """A cell in the form in which names are compared; long numbers stay as they are written, and nothing is NULL."""
+    """A cell in the form in which identifiers are compared, with long numbers as text; NULL where it is empty."""
     stored, sql = layout.columns[column], layout.dialect
     text = sql.text(f"c{column}", stored.type)
     short = f"length({text}) <= {MOST_DIGITS}"
@@ -331,14 +340,14 @@ def first_rows(layout: Layout, columns: Sequence[int], rows: int) -> str:
 
 
 def all_rows(layout: Layout, columns: Sequence[int]) -> str:
-    """All rows with their numbers, as text, or as the numbers of their words."""
+    """All rows with their numbers; cells are text, or numbers of words."""
     texts = {i: layout.key(i) if layout.columns[i].in_words else layout.text(i, f"c{i}") for i in columns}
     cells = "".join(f", {text} AS t{i}" for i, text in texts.items())
     return f"SELECT r{cells} FROM {layout.name('kept')} AS kept ORDER BY r"
 
 
 def all_words(column: int) -> str:
-    """The words of a column in the order of their numbers, which begin with 0."""
+    """The words of a column by ascending number, from 0."""
     return f"SELECT c{column} FROM words{column} ORDER BY k{column}"
 
 
@@ -347,20 +356,20 @@ def chosen_rows(layout: Layout) -> str:
     return f"SELECT kept.* FROM {layout.name('kept')} AS kept JOIN chosen ON chosen.r = kept.r"
 
 
-def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
-    """How many cells of a column fit a pattern, and how many there are."""
+def count_matching_cells(layout: Layout, column: int, pattern: str) -> str:
+    """How many cells of a column match a pattern, and how many are not NULL."""
     fits = layout.dialect.matches(f"trim({layout.text(column, f'c{column}')})", pattern)
     return f"SELECT count(*) FILTER (WHERE {fits}), count(c{column}) FROM {layout.rows([column])} AS kept"
 
 
-def few_texts(layout: Layout, column: int, most: int) -> str:
-    """The distinct cells of a column of text, and one more than the most that are wanted."""
+def first_distinct_texts(layout: Layout, column: int, most: int) -> str:
+    """The distinct cells of a column of text, at most `most + 1` of them."""
     present = f"{layout.rows([column])} AS kept WHERE c{column} IS NOT NULL"
     return f"SELECT DISTINCT c{column} AS x FROM {present} LIMIT {most + 1}"
 
 
-def replaced_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:
-    """What cells of a column become, and which ones do."""
+def replacement_of_texts(layout: Layout, column: int, spellings: Mapping[str, str]) -> tuple[str, str]:
+    """The SQL of the new cells of a column, and the condition for the cells to replace."""
     literal = layout.dialect.literal
     cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in spellings.items())
     return f"CASE c{column} {cases} END", f"c{column} IN ({', '.join(map(literal, spellings))})"
@@ -371,7 +380,7 @@ def replaced_texts(layout: Layout, column: int, spellings: Mapping[str, str]) ->
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mapping1D:
-    """A column, how its values are read, and the code of each distinct value."""
+    """The code of each distinct value of a column, and how its values are read."""
 
     column: int
     kind: str  # number, date or text
@@ -381,9 +390,10 @@ class Mapping1D:
 
 
 class Packing:
-    """The codes of a row as one number, or as a few, which order as codes do; a code of -1 lies on no axis.
+    """The codes of a row packed into one number, or a few, with the same order as the codes.
 
-    `keys[i]` lists the mappings in number i, from the highest place down; a code is multiplied by its stride.
+    `keys[i]` lists the mappings in number i, from the most significant down; a code is multiplied by its stride.  A
+    code may be -1, for a value that is not on the axis.
     """
 
     def __init__(self, mappings: Sequence[Mapping1D]) -> None:
@@ -402,16 +412,16 @@ class Packing:
 
     @property
     def names(self) -> list[str]:
-        """The numbers as columns."""
+        """The names of the columns with these numbers."""
         return [f"q{i}" for i in range(len(self.keys))]
 
     @property
     def same_point(self) -> str:
-        """The condition under which a coded row is of a point."""
+        """The condition for a coded row to belong to a point."""
         return " AND ".join(f"coded.{key} = points.{key}" for key in self.names)
 
     def unpack(self, table: Any) -> NDArray[np.int32]:
-        """Codes, a row for each row of an Arrow table of numbers."""
+        """The codes in an Arrow table of packed numbers, one row for each of its rows."""
         codes = np.empty((len(table), len(self.sizes)), np.int32)
         for name, columns in zip(self.names, self.keys, strict=True):
             rest = np.asarray(table[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in columns)
@@ -434,7 +444,7 @@ def codes_of_values(layout: Layout, mapping: Mapping1D) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CodedRows:
-    """Rows with their codes in a few numbers; `missing` are columns with NULL in some rows."""
+    """Queries for the rows with their packed codes; `missing` are columns with NULL in some rows."""
 
     layout: Layout
     mappings: Sequence[Mapping1D]
@@ -442,26 +452,26 @@ class CodedRows:
     missing: Collection[int]
 
     def select(self, also: str = "", columns: Sequence[int] = ()) -> str:
-        """The coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
+        """The coded rows, with further expressions (`also`) that may use the texts of these columns."""
         parts, joins = zip(*map(self._part, self.mappings, self.packing.strides), strict=True)
         sums = [" + ".join(parts[j] for j in key) for key in self.packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(self.packing.names, sums, strict=True))
         return f"SELECT kept.r, {keys}{also} FROM {self.layout.rows(columns)} AS kept {' '.join(joins)}"
 
     def with_points(self, also: str = "", columns: Sequence[int] = ()) -> str:
-        """What stands behind FROM: the coded rows, each with its point."""
+        """The coded rows joined with their points, for FROM."""
         points = self.layout.name("points")
         return f"({self.select(also, columns)}) AS coded JOIN {points} AS points ON {self.packing.same_point}"
 
     def points(self, *, numbered: bool = True) -> str:
-        """The distinct numbers and their rows; numbered by p in their order, which takes as long again."""
+        """The distinct packed codes and their rows; numbered by p, ascending, which takes twice as long."""
         keys = ", ".join(self.packing.names)
         grouped = f"SELECT {keys}, count(*) AS n FROM ({self.select()}) AS coded GROUP BY {keys}"
         number = f"row_number() OVER (ORDER BY {keys}) - 1 AS p"
         return f"SELECT {number}, grouped.* FROM ({grouped}) AS grouped ORDER BY p" if numbered else grouped
 
     def _part(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
-        """The part of a value in the number of a row, and the join that finds it."""
+        """The summand of one code in the packed number of a row, and the join that finds the code."""
         column = mapping.column
         join = f"JOIN {self.layout.name(f'm{column}')} AS m{column} ON m{column}.key = kept.{self.layout.key(column)}"
         missing = column in self.missing
@@ -469,14 +479,14 @@ class CodedRows:
         return f"{code} * {stride}" if stride > 1 else code, f"LEFT {join}" if missing else join
 
 
-def other_rows(layout: Layout, rest: Layout) -> str:
-    """The rows that are not in the table `left_out` of the rest."""
+def rows_not_left_out(layout: Layout, rest: Layout) -> str:
+    """The rows of `layout` that are not in the table `left_out` of `rest`."""
     return f"""SELECT kept.* FROM {layout.name("kept")} AS kept WHERE NOT EXISTS
         (SELECT 1 FROM {rest.name("left_out")} AS left_out WHERE left_out.r = kept.r)"""
 
 
-def rows_beyond(rows: str) -> str:
-    """Of equal rows, those beyond the number that a table `gone` lets stay."""
+def surplus_rows(rows: str) -> str:
+    """The rows of each group beyond the number that stays, which is `kept` in a table `gone`."""
     return f"""SELECT r FROM (SELECT coded.r, gone.kept,
         row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS place FROM {rows}) AS beyond WHERE place > kept"""
 
@@ -484,50 +494,52 @@ def rows_beyond(rows: str) -> str:
 # -- equal rows of points that several classes share -----------------------------------------------------------
 
 
-def contents(coded: CodedRows, columns: Sequence[int]) -> str:
-    """The equal rows of the points in `parts`, numbered by g; cells are text as e<i>."""
+def equal_rows(coded: CodedRows, columns: Sequence[int]) -> str:
+    """The groups of equal rows in the points of `shared_points`, numbered by g; cells are text as e<i>."""
     layout = coded.layout
-    cells = ", ".join(f"{content(layout, i)} AS e{i}" for i in columns)
+    cells = ", ".join(f"{equal_row_cell(layout, i)} AS e{i}" for i in columns)
     names = ", ".join(f"e{i}" for i in columns)
     return f"""SELECT row_number() OVER (ORDER BY p, {names}) - 1 AS g, grouped.* FROM (
         SELECT p, {names}, count(*) AS n FROM (SELECT points.p, {cells}
-        FROM {coded.with_points(content_cells(layout, columns))}
-        JOIN {layout.name("parts")} AS parts ON parts.p = points.p) AS held GROUP BY p, {names}) AS grouped"""
+        FROM {coded.with_points(equal_row_cells(layout, columns))}
+        JOIN {layout.name("shared_points")} AS shared_points ON shared_points.p = points.p) AS cells
+        GROUP BY p, {names}) AS grouped"""
 
 
-def content_cells(layout: Layout, columns: Sequence[int]) -> str:
-    """Cells of `kept` that tell contents apart, beside others."""
+def equal_row_cells(layout: Layout, columns: Sequence[int]) -> str:
+    """Further columns of `kept`, from which the group of equal rows is found."""
     return "".join(f", kept.{layout.key(i)} AS x{i}" for i in columns)
 
 
-def content_joins(layout: Layout, columns: Sequence[int]) -> str:
-    """The joins that find the content of a row, if it is of a shared point."""
-    same = " AND ".join(f"contents.e{i} = {content(layout, i)}" for i in columns)
-    return f"""LEFT JOIN {layout.name("parts")} AS parts ON parts.p = points.p
-        LEFT JOIN {layout.name("contents")} AS contents ON contents.p = points.p AND {same}"""
+def equal_row_joins(layout: Layout, columns: Sequence[int]) -> str:
+    """The joins that find the group of equal rows of a row in a shared point."""
+    same = " AND ".join(f"equal_rows.e{i} = {equal_row_cell(layout, i)}" for i in columns)
+    return f"""LEFT JOIN {layout.name("shared_points")} AS shared_points ON shared_points.p = points.p
+        LEFT JOIN {layout.name("equal_rows")} AS equal_rows ON equal_rows.p = points.p AND {same}"""
 
 
-def content(layout: Layout, column: int) -> str:
-    """A cell of a shared point as text that equal rows share; NULL elsewhere, where nothing need be read."""
+def equal_row_cell(layout: Layout, column: int) -> str:
+    """A cell of a shared point as text, 'n' for NULL; of other points NULL, since they need no text."""
     kept, cell = layout.columns[column], f"coded.x{column}"
     text = layout.dialect.text(cell, "UINTEGER" if kept.in_words else kept.type)
-    return f"CASE WHEN parts.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
+    return f"CASE WHEN shared_points.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
 
 
-def content_hashes(layout: Layout, columns: Sequence[int]) -> str:
-    """Hashes of the contents: of what cells read as, the same for all types, and of their letters."""
-    spelled = {i: spell_content(layout, i) for i in columns}
-    read = ", ".join(layout.dialect.comparable_text(spelled[i][0], "string", layout.columns[i].kind) for i in columns)
-    exact = ", ".join(f"coalesce('v' || {text}, 'n')" for text, _ in spelled.values())
-    return f"""SELECT p, n, md5(concat_ws(chr(31), {read})) AS hash, md5(concat_ws(chr(31), {exact})) AS letters
-        FROM {layout.name("contents")} AS contents {" ".join(join for _, join in spelled.values())} ORDER BY g"""
+def equal_row_hashes(layout: Layout, columns: Sequence[int]) -> str:
+    """Two hashes of each group of equal rows: of comparable texts, which do not depend on types, and of exact texts."""
+    texts = {i: equal_row_text(layout, i) for i in columns}
+    comparable = [layout.dialect.comparable_text(texts[i][0], "string", layout.columns[i].kind) for i in columns]
+    exact = [f"coalesce('v' || {text}, 'n')" for text, _ in texts.values()]
+    hashes = (f"md5(concat_ws(chr(31), {', '.join(cells)}))" for cells in (comparable, exact))
+    return f"""SELECT p, n, {next(hashes)} AS hash, {next(hashes)} AS letters
+        FROM {layout.name("equal_rows")} AS equal_rows {" ".join(join for _, join in texts.values())} ORDER BY g"""
 
 
-def spell_content(layout: Layout, column: int) -> tuple[str, str]:
-    """The text of a cell in the contents, and the join that finds it."""
+def equal_row_text(layout: Layout, column: int) -> tuple[str, str]:
+    """The text of a cell of equal rows, and the join that finds it."""
     if not layout.columns[column].in_words:
-        return f"CASE WHEN contents.e{column} <> 'n' THEN substr(contents.e{column}, 2) END", ""
-    number = f"CAST(substr(contents.e{column}, 2) AS UINTEGER)"
+        return f"CASE WHEN equal_rows.e{column} <> 'n' THEN substr(equal_rows.e{column}, 2) END", ""
+    number = f"CAST(substr(equal_rows.e{column}, 2) AS UINTEGER)"
     return f"words{column}.c{column}", f"JOIN words{column} ON words{column}.k{column} = {number}"
 
 
@@ -535,7 +547,7 @@ def spell_content(layout: Layout, column: int) -> tuple[str, str]:
 
 
 def published_cell(layout: Layout, output: Output, for_csv: bool) -> str:
-    """A source column as it is published: text, defused for CSV; numbers and dates; anything else as text."""
+    """A cell of the source as it is published: numbers and dates with their type, all else as text, guarded for CSV."""
     assert output.source is not None
     cell, kind = f"kept.c{output.source}", layout.columns[output.source].kind
     text = layout.text(output.source, cell)
@@ -547,10 +559,10 @@ def published_cell(layout: Layout, output: Output, for_csv: bool) -> str:
 
 
 def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, str], for_csv: bool) -> str:
-    """Rows with the labels of their classes; `names` are those of the release, for cells o<i> and labels l<i>.
+    """Rows with the labels of their classes; `names` are the published names of cells o<i> and labels l<i>.
 
-    A table `takers` says which numbers several classes share, `shares` who takes how many of their rows, `labels` what
-    each class is called.  Shared rows take turns in an order of their own that nobody can know.
+    A table `takers` marks the groups that several classes share, `shares` has the rows of a group that each class
+    takes, `labels` the labels of each class.  The rows of a shared group are numbered in a secret random order.
     """
     sql, cells = layout.dialect, [name for name in names if name.startswith("o")]
     columns = ", ".join(["r", "takers.p", "split", *cells])
@@ -565,14 +577,14 @@ def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, st
 
 
 def held_words(layout: Layout, column: int) -> str:
-    """The words of a column, with NULL for those that no row holds: they need not read as the others do."""
+    """The words of a column, with NULL for those that no row has: they may be unreadable as its type."""
     used = f"SELECT DISTINCT k{column} FROM {layout.name('kept')}"
     cell = f"CASE WHEN held.k{column} IS NOT NULL THEN c{column} END AS c{column}"
     return f"(SELECT words.k{column}, {cell} FROM words{column} AS words LEFT JOIN ({used}) AS held USING (k{column}))"
 
 
 def hash_rows(sql: Dialect, cells: Mapping[str, tuple[str, str, str]], source: str) -> str:
-    """Rows, and twice the sum of a hash of each row; for each column its cell, its type and its kind."""
+    """The number of rows, and two sums of hashes over all rows; in: for each column its cell, type and kind."""
     joined = ", ".join(sql.comparable_text(*cells[name]) for name in sorted(cells))
     low, high = sql.digests("cells")
     return f"""SELECT count(*), {sql.text(f"sum({low})", "")}, {sql.text(f"sum({high})", "")}

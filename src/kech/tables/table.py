@@ -1,6 +1,6 @@
-"""Table: the only way in for foreign data.  Names are checked and roles given here; everything behind trusts it.
+"""Table: rows in an engine, with the roles of their columns.  All data enters kech here and is checked here.
 
-In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
+In: a file or a dataframe, and a request with the roles of its columns.  Out: a `Table`.
 """
 
 import os
@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import NO_CHOICE, ROLES, Reading
+from kech.request.parts import DEFAULT_AXIS, ROLES, Reading
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -35,7 +35,7 @@ from kech.tables.csv_dialect import find_fault
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check_kind, guess_kind, plain_kind
 from kech.tables.formats import find_parts, measure_parquet
-from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
+from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
 from kech.tables.person_names import names_people
 from kech.tables.source import Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import Mapping1D
@@ -43,30 +43,30 @@ from kech.tables.sql import Mapping1D
 if TYPE_CHECKING:
     from kech.tables.repeats import Repeat
 
-FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; a thread of DuckDB takes 122,880 rows at a time
-BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
+FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; a thread of DuckDB processes 122,880 rows at a time
+LARGEST_EXPANSION = 1000  # times the size on disk: no table of people is compressed so much
 FILES = ("csv", "parquet", "folder", "arrow", "excel")
 TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding
 
 
 class ArrowStream(Protocol):
-    """Anything that hands out Arrow data."""
+    """An object that exports an Arrow stream."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """Rows in an engine, and what each column is for."""
+    """Rows in an engine, and the roles of their columns."""
 
     engine: Engine
     source: Source
-    request: Request  # as it was when the table was read; its columns and axes are those of the table
-    native: ModuleType | None = None  # the caller's dataframe library, for the way back
+    request: Request  # with which the table was read; its columns and axes are those of the table
+    native: ModuleType | None = None  # the caller's dataframe library, for results
     threads: int = 1
-    frame: Any = None  # the dataframe it was read from
-    kinds: Mapping[str, str] = field(default_factory=dict)  # how columns are read, where that is not found anew
-    other_secret: OwnerSecret | None = None  # in place of the owner's: an attacker's, or that of the demo
+    frame: Any = None  # the dataframe from which it was read
+    kinds: Mapping[str, str] = field(default_factory=dict)  # kinds of columns that were found before
+    other_secret: OwnerSecret | None = None  # in place of the owner's secret: that of an attacker or of the demo
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Table:
 
     @property
     def person(self) -> tuple[str, ...]:
-        """Columns that tell people apart; none where every row is another person."""
+        """Columns that identify a person; empty where every row is another person."""
         return self.request.columns.person
 
     @property
@@ -95,12 +95,12 @@ class Table:
 
     @property
     def row_key(self) -> tuple[str, ...]:
-        """Columns that tell the rows of a series apart; none where whole rows are compared."""
+        """Columns that identify a row of a series; empty where whole rows are compared."""
         return self.request.series.key
 
     @property
     def hierarchies(self) -> Any:
-        """Where hierarchies of columns are found."""
+        """The folder or mapping with the hierarchies of columns."""
         return self.request.columns.hierarchies
 
     @property
@@ -115,17 +115,17 @@ class Table:
 
     @property
     def allowed_bytes(self) -> int:
-        """Bytes of memory that may be used."""
+        """Bytes of memory that may be used: --memory, or 80 % of the machine."""
         return allowed_bytes(self.request.limits.memory)
 
     @property
     def limit(self) -> int | None:
-        """The memory that the user allows, or None."""
+        """--memory in bytes; None where the user set no limit."""
         return limit_of(self.request.limits.memory)
 
     @property
     def is_limited(self) -> bool:
-        """Whether somebody did."""
+        """Whether the user set --memory."""
         return self.limit is not None
 
     @property
@@ -136,7 +136,7 @@ class Table:
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """The columns that were read only to count how often they repeat: identifiers, and what names people."""
+        """Columns that are loaded only to count repeats: identifiers, and columns whose names mean people."""
         if self.request.columns.rows_are_people:
             return ()
         others = [name for name in self.columns if name not in self.loaded]
@@ -144,7 +144,7 @@ class Table:
 
     @cached_property
     def repeats(self) -> "tuple[Repeat, ...]":
-        """Columns that seem to name people and repeat, though nobody said whose rows they are."""
+        """Columns that seem to name people and repeat, though the request names no person."""
         from kech.tables.repeats import find_repeats
 
         return find_repeats(self)
@@ -160,29 +160,30 @@ class Table:
         return self.columns.index(column)
 
     def choice(self, column: str) -> AxisChoice:
-        """How the user wants a column to be generalized."""
-        return self.request.axes.get(column, NO_CHOICE)
+        """The user's choice for the axis of a column."""
+        return self.request.axes.get(column, DEFAULT_AXIS)
 
     def resolve_request(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
-        """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
+        """The request for this table: the given one, or that of the table, with the named fields changed."""
         check_is_request(request)
         for name in fields:
-            decides = find_field(name).part not in ("goal", "cut", "labels", "series") or name == "key"
-            if decides and name != "max_points":
-                raise BadOption(FIELDS[name].option, "it decides how a table is read: say it to read_table.")
+            is_for_reading = find_field(name).part not in ("goal", "cut", "labels", "series") or name == "key"
+            if is_for_reading and name != "max_points":
+                raise BadOption(FIELDS[name].option, "it decides how a table is read. Pass it to read_table.")
         merged, own = (request or self.request).override(**fields), self.request
         if merged.columns not in (Columns(), own.columns) or merged.axes not in ({}, own.axes):
-            raise BadOption("request", "the table was read with other columns or axes: read_table(source, request).")
+            reason = "the table was read with other columns or axes. Read it again: read_table(source, request)."
+            raise BadOption("request", reason)
         merged.goal.check_sensitive(self.sensitive)
         series = replace_part(merged.series, key=own.series.key)
         return replace_part(merged, columns=own.columns, axes=own.axes, reading=own.reading, series=series)
 
     def labels_on(self, grid: str | float | None) -> Labels:
-        """How labels are made: on a grid that is named, or as the request says."""
+        """The label options of the request; with a grid, that grid and defaults."""
         return self.request.labels if grid is None else Labels(grid=grid)
 
     def facts(self, column: str) -> ColumnFacts:
-        """What the engine knows about a column; columns with the roles that always matter are looked up together."""
+        """The facts about a column; columns with a published role are described in one query."""
         beside = (*self.quasi_identifiers, *self.sensitive, *self.keep)
         return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
 
@@ -191,7 +192,7 @@ class Table:
         return self.engine.head([self.index(name) for name in self.loaded], rows)
 
     def values(self, column: str, kind: str) -> tuple[Any, NDArray[np.int64]]:
-        """Distinct values of a column and their rows; long texts are refused where memory cannot hold them."""
+        """The distinct values of a column, read as `kind`, and their rows; refused where texts exceed --memory."""
         if kind == "text" and self.is_limited:
             texts = self.facts(column).distinct
             need = TEXT_COPIES * (self.engine.text_bytes(self.index(column)) + TEXT_BYTES * texts)
@@ -200,29 +201,29 @@ class Table:
         return self.engine.count_values(self.index(column), kind)
 
     def hash_values(self, column: str, depth: int) -> HashedValues:
-        """Distinct values of a column as hashes that begin with so many zero bits; PRIVATE."""
+        """The distinct values of a column whose hashes begin with `depth` zero bits; PRIVATE."""
         return self.engine.hash_values(self.index(column), depth)
 
     def text_codes(self, column: str) -> Mapping1D:
-        """A column as text: each distinct cell has a code, and NULL the one behind them."""
+        """Codes for the distinct texts of a column, from 0; NULL has the last code."""
         values, _ = self.values(column, "text")
         return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
 
     def kind(self, column: str) -> str:
-        """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
+        """The kind of a quasi-identifier: number, date or text; a doubtful column is refused with a row."""
         if column in self.kinds:
             return self.kinds[column]
         kind = self.choice(column).kind
         return check_kind(column, self.facts(column), kind) if kind else guess_kind(column, self.facts(column))
 
     def secret_kind(self, column: str) -> str:
-        """How a sensitive column is read: number, date or text; a doubtful one is text."""
+        """The kind of a sensitive column: number, date or text; a doubtful column is text."""
         kind = self.choice(column).kind
         return check_kind(column, self.facts(column), kind) if kind else plain_kind(self.facts(column))
 
     @cached_property
     def secret(self) -> OwnerSecret:
-        """What labels of this table are drawn with: the owner's secret, or that of a key file."""
+        """The secret from which labels are drawn: the owner's, or that of a key file."""
         return self.other_secret or open_secret(self.request.labels.key_file)
 
     @property
@@ -231,30 +232,30 @@ class Table:
         return self.native.__name__ if self.native else None
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
-        """The rows of all other points, each column read as it is here; it lives as long as this table."""
+        """The table without the rows of these points, with the same kinds; usable until this table is closed."""
         kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
         return replace(self, engine=self.engine.without(mappings, points), kinds=kinds)
 
     def shorten(self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], key: bytes) -> "Table":
-        """So many rows of each point; which ones, the key decides by what is published of them."""
+        """The table with `kept` rows of each point, chosen by a hash of their published cells under the key."""
         kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
         columns = [self.index(name) for name in (*self.quasi_identifiers, *self.sensitive, *self.keep)]
         return replace(self, engine=self.engine.shorten(mappings, kept, columns, key), kinds=kinds)
 
     def choose(self, numbers: NDArray[np.int64], axes: Mapping[str, AxisChoice]) -> "Table":
-        """The rows with these numbers, generalized as these axes say; it lives as long as this table."""
+        """The table with only the rows of these numbers, and these axes; usable until this table is closed."""
         request = replace_part(self.request, axes={**self.request.axes, **axes})
         return replace(self, engine=self.engine.choose(numbers), request=request)
 
     def fingerprint(self) -> tuple[int, ...]:
-        """A hash of the whole source, all its columns: the same for equal rows in any order."""
+        """A hash of the whole source with all columns; it does not depend on the order of rows."""
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
         again = not can_read(self.engine.backend, self.source)
-        return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
+        return self.engine.fingerprint(self.columns, stream_source(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
-        """The fingerprint of a DuckDB file, by a backend of its own: that of the engine no longer reaches the file."""
+        """The fingerprint of a DuckDB file, read by a new backend: that of the engine has no access to the file now."""
         backend = DuckDB(memory=self.limit, threads=self.threads)
         try:
             backend.attach(address)
@@ -263,11 +264,11 @@ class Table:
             backend.close()
 
     def reopen(self, columns: Sequence[str]) -> "Table":
-        """The same source with these columns as quasi-identifiers, read in the same way."""
+        """The same source, read again with these columns as quasi-identifiers and no other role."""
         return self.reread(quasi_identifiers=columns, sensitive=(), identifiers=(), keep=())
 
     def reread(self, **fields: Any) -> "Table":
-        """The same source, read with some fields of the request said otherwise."""
+        """The same source, read again with some fields of the request changed."""
         source = (self.source.address or self.source.path) if self.frame is None else self.frame.to_native()
         dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
         return read_table(source, self.request, **{**dialect, **fields})
@@ -284,11 +285,11 @@ class Table:
 
         try:
             return show_table(self)
-        except KechError:  # it is closed: the text says so
+        except KechError:  # the table is closed, and its repr says so
             return None
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Delete the rows."""
         self.engine.close()
 
     def __enter__(self) -> "Table":
@@ -307,25 +308,25 @@ def read_table(
 
     Columns, axes, reading and limits are those of a request, or fields of it by name: `quasi_identifiers=["age"]`.
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
-    the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
+    the server), `duckdb:file.db#table`, or an address of Spark: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
-    Only columns with a role are read, once a quasi-identifier is named; without any, all are.  Columns that seem to
-    name people are read to be counted, unless `person` says who they are or `rows_are_people` is true.
+    With quasi-identifiers only columns with a role are loaded, without them all columns.  Columns that seem to name
+    people are loaded too and counted, unless `person` names the people or `rows_are_people` is true.
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     """
     check_is_request(request)
-    chosen_request = without_dialect(request or Request(), source).override(**fields)
+    chosen_request = drop_dialect(request or Request(), source).override(**fields)
     reading, limits, frame = chosen_request.reading, chosen_request.limits, None
     workers, address = limits.threads or os.cpu_count() or 1, find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
     start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
-    backend = start(threads=workers) if address and chosen == "spark" else None  # to look at the source, Spark starts
+    backend = start(threads=workers) if address and chosen == "spark" else None  # Spark opens the source
     try:
         if isinstance(source, str | PathLike | Address):
-            opened = open_as_said(source, reading)
+            opened = open_with_reading(source, reading)
         else:
-            opened = open_frame(frame := hold_frame(source))
+            opened = open_frame(frame := wrap_frame(source))
         check_columns(opened.columns, chosen_request)
         check_key(chosen_request.labels.key_file)
         backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, frame) else workers))
@@ -343,14 +344,14 @@ def read_table(
         raise
 
 
-def open_as_said(source: Any, reading: Reading) -> Source:
-    """Look at a file or table as a request says that it is written."""
+def open_with_reading(source: Any, reading: Reading) -> Source:
+    """The source for a file or table, opened with the reading options of a request."""
     dialect = {"delimiter": reading.delimiter, "encoding": reading.encoding}
     return open_source(source, **dialect, rename_duplicates=reading.rename_duplicates)
 
 
-def without_dialect(request: Request, source: Any) -> Request:
-    """A request without delimiter and encoding where the source is no text, so that one plan serves both."""
+def drop_dialect(request: Request, source: Any) -> Request:
+    """The request without delimiter and encoding where the source is no text file: a plan may be for both."""
     is_file = isinstance(source, str | PathLike) and not find_address(source)
     if is_file and Path(source).suffix.lower() in TEXT_FILES:
         return request
@@ -358,21 +359,21 @@ def without_dialect(request: Request, source: Any) -> Request:
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:
-    """Rows of a server stay there; all others come into DuckDB, or to the workers of Spark where that is asked."""
+    """The name of the engine: that of the address, or duckdb for files and dataframes; Spark where it is requested."""
     natural = {"postgresql": "postgres", "spark": "spark"}.get(address.scheme if address else "", "duckdb")
     if engine not in (None, natural, *(("spark",) if address is None else ())):
         raise BadOption(
-            "--engine", f"this table is read by {natural}. Omit --engine. Only files and dataframes take spark too."
+            "--engine", f"only {natural} reads this table. Omit --engine. Spark also reads files and dataframes."
         )
     if master is not None and "spark" not in (engine, natural):
-        raise BadOption("--master", "only --engine spark has one. Name that engine, or omit the master.")
+        raise BadOption("--master", "only --engine spark has a master. Add --engine spark, or omit --master.")
     if master is not None and address and address.master not in (None, master):
-        raise BadOption("--master", "the address of the table names another. Omit one of the two.")
+        raise BadOption("--master", "the address of the table names another master. Omit one of the two.")
     return engine or natural
 
 
 def is_small(engine: str, source: Source, frame: Any) -> bool:
-    """Whether a second thread of the engine would wait more than it helps; Spark is started for other tables too."""
+    """Whether a table is so small that DuckDB needs one thread only."""
     if engine != "duckdb":
         return False
     if frame is not None:
@@ -398,9 +399,9 @@ def open_backend(
 
 
 def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[str], frame: Any) -> None:
-    """Put the rows into the backend."""
+    """Load the selected columns of the source into the backend."""
     if not can_read(backend, source):
-        backend.load_arrow(read_again(source, frame), selected, nulls, source.path)
+        backend.load_arrow(stream_source(source, frame), selected, nulls, source.path)
     elif source.csv:
         try:
             backend.load_csv(source.path, source.csv, selected, nulls)
@@ -413,12 +414,12 @@ def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[
 
 
 def can_read(backend: Backend, source: Source) -> bool:
-    """Whether a backend reads this source by itself."""
+    """Whether a backend reads this source itself."""
     return source.format in backend.reads and (source.csv is None or source.csv.plain)
 
 
-def read_again(source: Source, frame: Any) -> Any:
-    """The rows of a dataframe, or of a file that the engine does not read itself."""
+def stream_source(source: Source, frame: Any) -> Any:
+    """The rows of a dataframe, or of a file that the backend does not read itself, as record batches."""
     return read_batches(source) if frame is None else frame_batches(frame)
 
 
@@ -426,7 +427,7 @@ def read_again(source: Source, frame: Any) -> Any:
 
 
 def check_columns(columns: Sequence[str], request: Request) -> None:
-    """Every column that is named exists."""
+    """Refuse a request that names a column which does not exist."""
     with_role = [name for role in ROLES for name in getattr(request.columns, role)]
     for name in (*with_role, *request.axes, *request.series.key):
         if name not in columns:
@@ -434,31 +435,32 @@ def check_columns(columns: Sequence[str], request: Request) -> None:
 
 
 def check_size(source: Source, columns: Sequence[str], memory: str | None) -> None:
-    """Parquet that cannot fit is refused by what it says of itself, before a row is read.
+    """Refuse Parquet files that cannot fit in memory and disk, by their metadata, before a row is read.
 
-    What does not fit into memory goes to disk, but not what a tiny file blows up.
+    A tiny file that expands to a huge table must fit in memory, without the disk.
     """
     files = find_parts(source.path) if source.format == "folder" else [source.path]
     rows, need, stored = measure_parquet(files, columns)
     allowed = allowed_bytes(memory)
-    room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
-    if need > room:
-        raise TooLarge(source.path, rows, need, room)
+    if need <= LARGEST_EXPANSION * stored:
+        allowed += shutil.disk_usage(tempfile.gettempdir()).free
+    if need > allowed:
+        raise TooLarge(source.path, rows, need, allowed)
 
 
 def check_key(key_file: str | PathLike[str] | None) -> None:
-    """A key file that was named is refused before rows are read, if it is none."""
+    """Refuse a wrong key file before rows are read."""
     if key_file is not None:
         open_secret(key_file)
 
 
 def check_is_request(request: object) -> None:
-    """Refuse the name of a plan file, or a dictionary, where a request is needed."""
+    """Refuse an argument that is not a Request, such as the path of a plan."""
     if request is not None and not isinstance(request, Request):
         raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
 
 
 def check_is_table(table: object, name: str = "table") -> None:
-    """Refuse a path or a dataframe where a table is needed."""
+    """Refuse an argument that is not a Table, such as a path or a dataframe."""
     if not isinstance(table, Table):
         raise BadOption(name, f"it is a {type(table).__name__}, not a kech.Table. Read it first: kech.read_table(...).")

@@ -388,7 +388,7 @@ def build_barcode(
     points: Points, metric: str, max_dimension: int | None, *, threads: int, field: int = 2, zero_length: bool = False
 ) -> WeightedBarcode:
     """Barcode of points, with holes up to a dimension; where none is named, with those that can be had."""
-    left = points.check_room()
+    left = points.check_memory_limit()
     filtration = build_filtration(points, metric, threads=threads)
     barcode = WeightedBarcode(filtration, zero_length=zero_length, field=field)
     if max_dimension == 0:

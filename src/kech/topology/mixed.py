@@ -234,7 +234,7 @@ class MixedLattice:
     def zigzag(self, path: Sequence[Place], through: str = "union") -> ZigzagBarcode:
         """Bars along a path of pairs, each the levels of a node and an eps; upwards it is a filtration."""
         places = [self.check(pair) for pair in path]
-        return walk_nodes(self, places, through, threads=self.threads, memory=self.points.check_room())
+        return walk_nodes(self, places, through, threads=self.threads, memory=self.points.check_memory_limit())
 
     def to_json(self, ks: Sequence[int] | None = None) -> dict[str, Any]:
         """The object `kech lattice --metric-columns --json` prints, for the k named or for round ones."""

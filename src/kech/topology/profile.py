@@ -293,7 +293,7 @@ def compute_profile(
 
 def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads: int = 1) -> Profile:
     """The profile of points, for every k up to the most, or to the people there are."""
-    points.check_room()
+    points.check_memory_limit()
     tree = build_filtration(points, metric, threads=threads)
     return Profile(tree, reach_points(points, metric, min(most, points.people), threads=threads), threads)
 

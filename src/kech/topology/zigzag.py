@@ -245,7 +245,7 @@ def compute_zigzag(
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)
     lattice = compute_lattice(table, grid=grid)
-    barcode = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
+    barcode = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_memory_limit())
     return replace(barcode, library=table.library)
 
 

@@ -21,7 +21,7 @@ from kech.audit.attacks.target import Target
 from kech.audit.recount import stated_fields
 from kech.certificate import Cell
 from kech.errors import BadOption, GoalNotMet
-from kech.release.release import repeat_release
+from kech.release.making import repeat_release
 from kech.system.secret import OwnerSecret
 from kech.tables.table import Table, read_table
 

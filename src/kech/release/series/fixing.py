@@ -122,11 +122,13 @@ def check_series(request: Request) -> None:
 
 def restore_request(fixed: Mapping[str, Any]) -> Request:
     """The request of the first release, without its hierarchies, which the folder does not hold."""
-    fields = {name: value for name in STAY if (value := add_defaults(fixed)[name]) not in (None, [])}
+    known = add_defaults(fixed)
+    fields = {name: known[name] for name in STAY if known[name] not in (None, [])}
     return Request().override(**fields, axes=dict(fixed["axes"]))
 
 
 def add_defaults(fixed: Mapping[str, Any]) -> dict[str, Any]:
     """What the first release fixed; a field that kech did not have then stands at its default."""
-    defaults = {name: Request().value(name) for name in STAY}
+    request = Request()
+    defaults = {name: request.value(name) for name in STAY}
     return {**msgspec.json.decode(msgspec.json.encode(defaults)), **fixed}

@@ -139,19 +139,25 @@ def as_hashes(column: Any) -> Hashes:
 
 
 def find_places(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
-    """Where each wanted hash stands among the known ones; -1 where it does not."""
-    halves = (pa.array(first_half(hashes)) for hashes in (sought, known))
-    place = look_up(*halves)
+    """Where each wanted hash first stands among the known ones; -1 where it does not."""
+    place = look_up(first_half(sought), first_half(known))
     is_found = place >= 0
     if (second_half(sought)[is_found] != second_half(known)[place[is_found]]).any():  # two hashes begin alike
-        return look_up(as_arrow(sought), as_arrow(known))
+        places = pc.index_in(as_arrow(sought), value_set=as_arrow(known))
+        return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
     return place
 
 
-def look_up(values: Any, known: Any) -> NDArray[np.int64]:
-    """The first place of each value of an Arrow array in another; -1 where there is none."""
-    places = pc.index_in(values, value_set=known)
-    return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+def look_up(sought: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The first place of each number among the known ones; -1 where there is none.  Both are ranked, then merged."""
+    if not len(known):
+        return np.full(len(sought), -1)
+    ranked, order = np.argsort(known, kind="stable"), np.argsort(sought)
+    at = np.searchsorted(known[ranked], sought[order])
+    nearest = ranked[np.minimum(at, len(known) - 1)]
+    place = np.empty(len(sought), np.int64)
+    place[order] = np.where(known[nearest] == sought[order], nearest, -1)
+    return place
 
 
 def first_half(hashes: Hashes) -> NDArray[np.uint64]:

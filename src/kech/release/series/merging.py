@@ -4,7 +4,7 @@ In: a published file, new rows, cohorts that leave.  Out: rows, as cells of text
 Old rows are copied as they were published, so a row that is held or was corrected stays as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kech.certificate import open_published
 from kech.errors import OutOfMemory, UnreadableFile
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places
 from kech.release.series.store import Cohorts, Ints, Rows
+from kech.release.tallies import Tally
 from kech.release.writing import write_batches
 from kech.tables.batches import shuffle_rows
 
@@ -25,28 +26,22 @@ AT_ONCE = 100_000  # rows that are written together
 COPIES = 6  # of a file, in memory: its text, its cells, both files together, a part of them in another order
 
 
-class KeyTally:
+class KeyTally(Tally):
     """Keeps the hash of the key of each row, in the order in which rows are written."""
 
     def __init__(self, columns: Sequence[str], hasher: RowHasher) -> None:
-        self.columns = list(columns)
+        super().__init__(columns)
         self._hasher = hasher
-        self._found: list[Hashes] = []
+        self._hashes: list[Hashes] = []
 
-    def take_columns(self, stream: Any) -> Any:
-        """Take the key columns, the last ones of the stream, and hash them; gives the stream without them."""
-        schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
-        return pa.RecordBatchReader.from_batches(schema, self._hash(stream, schema))
-
-    def _hash(self, stream: Any, schema: Any) -> Iterator[Any]:
-        for batch in stream:
-            self._found.append(self._hasher.hash_rows("key", batch.columns[len(schema) :], self.columns))
-            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
+    def add(self, _published: Any, cells: Sequence[Any]) -> None:
+        """Hash the key columns."""
+        self._hashes.append(self._hasher.hash_rows("key", cells, self.columns))
 
     @property
     def keys(self) -> Hashes:
         """The hashes of the keys of all rows, in the order in which they were written."""
-        return np.concatenate([np.empty((0, 16), np.uint8), *self._found])
+        return np.concatenate([np.empty((0, 16), np.uint8), *self._hashes])
 
 
 def read_cells(path: Path, format: str, room: int) -> Any:
@@ -66,7 +61,7 @@ def read_cells(path: Path, format: str, room: int) -> Any:
         parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
         return pyarrow.csv.read_csv(path, parse_options=parse, convert_options=convert)
     except pa.ArrowException:
-        raise UnreadableFile(path, "it is damaged.") from None
+        raise UnreadableFile(path, "it is damaged. Put the file back as it was published.") from None
 
 
 def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:

@@ -9,14 +9,15 @@ from msgspec.structs import replace as replace_part
 
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, class_widths
-from kech.release.release import Release, cut_release
+from kech.release.making import cut_release
+from kech.release.release import Release
 from kech.release.series.store import Book, Ints
 from kech.request import AxisChoice, Request
 from kech.tables.table import Table
 
 
 def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -> Release | None:
-    """New cohorts of these rows.
+    """New cohorts of these rows.  They are searched as a part of the table, unless the request names an effort.
 
     Later versions let all wait where too few have gathered or no cohort can be made; the first one is refused.
     """
@@ -24,13 +25,14 @@ def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -
         return None
     pool = table if book is None else table.choose(numbers, fix_kinds(table, book))
     request = replace_part(request, axes=pool.request.axes)
+    table_rows = table.rows if request.cut.effort is None else 0
     try:
-        release = cut_release(pool, request)
+        release = cut_release(pool, request, table_rows=table_rows)
     except GoalNotMet:
         if book is None:
             raise
         return None
-    return let_wait(release, request)
+    return let_wait(release, request, table_rows)
 
 
 def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
@@ -44,13 +46,14 @@ def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
     }
 
 
-def let_wait(release: Release, request: Request) -> Release:
+def let_wait(release: Release, request: Request, table_rows: int) -> Release:
     """The release without its most blurred rows, cut anew; itself where none may wait, or the rest cannot be cut."""
     gone = find_most_blurred(release.partition, request.series.wait or 0)
     if not len(gone):
         return release
     try:
-        return cut_release(release.table.without(release.partition.points.mappings, gone), request)
+        rest = release.table.without(release.partition.points.mappings, gone)
+        return cut_release(rest, request, table_rows=table_rows)
     except GoalNotMet:
         return release
 

@@ -4,8 +4,7 @@ In: a folder that only its owner reads, and the table of each month.  Out: a fil
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -17,12 +16,13 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
-from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile, check_path
+from kech.errors import BadOption, BadSeries, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
-from kech.release.identifying import find_identifying_together, is_identifying
-from kech.release.ledger import Ledger, time_now
-from kech.release.release import check_original, pick_ledger
+from kech.release.identifying import find_doubts
+from kech.release.ledger import Ledger, pick_ledger, time_now
+from kech.release.making import check_original
 from kech.release.series.doubts import check_changes
+from kech.release.series.entering import enter, recover_book, remove_published, write_book
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
@@ -32,7 +32,7 @@ from kech.release.series.update import Arrivals, Update, certify, count_version,
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
+from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
 from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import find_address
 from kech.tables.table import Table, check_is_table
@@ -140,7 +140,7 @@ class Series:
         warn_of_repeats(table)
         if find_address(path):
             raise BadOption("--output", "a series is published as .csv or .parquet files. Name a file.")
-        with clear_refusals(Path(path)):
+        with refuse_disk_errors(Path(path)):
             target = check_target(Path(path), table)
             beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
@@ -158,7 +158,9 @@ class Series:
             book = recover_book(self.store)
             moved, others = take_files(self.store, book, files)
             if others or moved is None:
-                raise BadOption("--moved", f"{str(others[0])!r} is no file of this series as it was published.")
+                raise BadOption(
+                    "--moved", f"{str(others[0])!r} is no file of this series as it was published. Name that file."
+                )
             write_book(self.store, moved)
         digests = {digest(Path(file)) for file in files}
         return [version.number for version in moved.versions if version.release in digests]
@@ -170,7 +172,7 @@ class Series:
         with self.store.lock():
             book = recover_book(self.store)
             if book is None:
-                raise BadSeries(self.folder, "there is no version to forget.")
+                raise BadSeries(self.folder, "there is no version to forget. Nothing was changed.")
             last, known = book.versions[-1], pick_ledger(ledger)
             remove_published(self.store, last)
             write_book(self.store, msgspec.structs.replace(book, versions=book.versions[:-1]))
@@ -219,7 +221,7 @@ def publish_next(
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
     with (
-        clear_refusals(places.target),
+        refuse_disk_errors(places.target),
         private_folder() as aside,
         draft_file(places.target) as draft,
         draft_file(places.beside) as certificate_draft,
@@ -371,75 +373,9 @@ def describe(
     return Version(number, time_now(), claims["file"]["sha256"], *paths, files, counts, str(draft.absolute()))
 
 
-@contextmanager
-def enter(store: Store, before: Book | None, entered: Book, draft: Path) -> Iterator[None]:
-    """The book names a version while it is put in place; it is struck out if that fails."""
-    write_book(store, entered)
-    try:
-        yield
-    except BaseException:
-        if draft.exists():
-            write_book(store, before)
-        raise
-    with suppress(CannotWrite):  # then the next run recovers
-        write_book(store, finish(entered))
-
-
-def write_book(store: Store, book: Book | None) -> None:
-    """Put a book in place; a series without versions has none."""
-    if book is None or not book.versions:
-        store.path.unlink(missing_ok=True)
-    else:
-        store.write(book)
-
-
-def finish(book: Book) -> Book:
-    """A book whose last version is in its place."""
-    last = msgspec.structs.replace(book.versions[-1], draft="")
-    return msgspec.structs.replace(book, versions=[*book.versions[:-1], last])
-
-
-def remove_published(store: Store, version: Version) -> None:
-    """Remove the file of a version and its certificate, where they are as they were published."""
-    file, beside = store.find_release(version), Path(version.beside)
-    with clear_refusals(file or beside):
-        if beside.is_file() and beside.read_bytes() == store.certificate(version):
-            beside.unlink()
-        if file:
-            file.unlink()
-
-
-def recover_book(store: Store) -> Book | None:
-    """The book after a killed run: a version that was never put in place is struck out.  The caller holds the lock.
-
-    Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.
-    """
-    book = store.read()
-    if book is None or book.last is None or not book.last.draft:
-        return book
-    last = book.last
-    placed = Path(last.path).is_file() and digest(Path(last.path)) == last.release
-    if not placed and Path(last.draft).exists():
-        kept = msgspec.structs.replace(book, versions=book.versions[:-1])
-        write_book(store, kept)
-        return store.read()
-    if placed:
-        restore_certificate(store, last)
-    write_book(store, finish(book))
-    return finish(book)
-
-
-def restore_certificate(store: Store, version: Version) -> None:
-    """Put the certificate beside its file, where a killed run did not."""
-    beside = Path(version.beside)
-    content = store.certificate(version)
-    if not beside.exists() or beside.read_bytes() != content:
-        with clear_refusals(beside), draft_file(beside) as draft:
-            draft.write_bytes(content)
-            put_in_place({draft: beside})
-
-
 # -- what is shown ---------------------------------------------------------------------------------------------------
+
+HIDDEN = ("waiting", "held", "corrected", "kept_out")
 
 
 def hide_small(count: int, k: int) -> int | str:
@@ -461,16 +397,11 @@ def describe_version(store: Store, version: Version, k: int) -> dict[str, Any]:
     }
 
 
-HIDDEN = ("waiting", "held", "corrected", "kept_out")
-
-
 def summarize(
     store: Store, table: Table, claims: Mapping[str, Any], places: Places, admission: Admission, book: Book
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
-    as_they_are = (*table.sensitive, *table.keep)
-    axes, k = claims["quasi_identifiers"], claims["parameters"]["k"]
-    private = {name: hide_small(book.versions[-1].counts[name], k) for name in HIDDEN}
+    private = {name: hide_small(book.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}
     return {
         "file": str(places.target),
         "certificate": str(places.beside),
@@ -478,15 +409,8 @@ def summarize(
         "stated": claims.get("stated"),
         "measured": claims["measured"],
         "coarse": claims["parameters"].get("coarse"),
-        "dropped": list(table.dropped),
         "ledger": admission.to_json(),
-        "identifying": [name for name in as_they_are if is_identifying(table, name)],
-        "identifying_together": find_identifying_together(table, as_they_are),
-        "rare_texts": [
-            axis["column"] for axis in axes if axis["axis"] == "set" and is_identifying(table, axis["column"])
-        ],
-        "repeated_people": [repeat.says for repeat in table.repeats],
-        "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
+        **find_doubts(table, table, claims["quasi_identifiers"]),
         "mapping": None,
         "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(book.policy)},
     }

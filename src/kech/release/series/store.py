@@ -22,7 +22,15 @@ from kech.certificate.cells import digest
 from kech.errors import BadSeries, KechError
 from kech.release.series.hashes import SIZE, Hashes, as_arrow, as_hashes
 from kech.system import machine
-from kech.system.files import DRAFTS, clear_leftovers, clear_refusals, draft_file, hold_lock, put_in_place, write_text
+from kech.system.files import (
+    DRAFTS,
+    draft_file,
+    hold_lock,
+    put_in_place,
+    refuse_disk_errors,
+    remove_leftovers,
+    write_text,
+)
 
 FORMAT = 2
 LABEL = "label "  # with which names of columns of labels begin
@@ -141,8 +149,8 @@ class Store:
         """Nobody else changes the folder meanwhile; where no series begins, the folder is left as it was."""
         self.check_own()
         missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
-        with hold_lock(self.folder / LOCK, " Name another folder: --series FOLDER."):
-            clear_leftovers(self.folder, DRAFTS)
+        with hold_lock(self.folder / LOCK, "Name another folder: --series FOLDER."):
+            remove_leftovers(self.folder, DRAFTS)
             try:
                 yield
             finally:
@@ -186,7 +194,9 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as failure:
-            raise BadSeries(self.folder, f"it cannot be read: {failure.strerror}.") from None
+            raise BadSeries(
+                self.folder, f"it cannot be read: {failure.strerror}. Mend the rights of the folder, or its disk."
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
         if book.series != FORMAT:
@@ -206,7 +216,7 @@ class Store:
         files = {}
         for part, table in tables.items():
             target = self.folder / name_file(number, part)
-            with clear_refusals(target), draft_file(target) as draft:
+            with refuse_disk_errors(target), draft_file(target) as draft:
                 with pa.OSFile(str(draft), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
                     writer.write_table(table)
                 put_in_place({draft: target}, private=True)

@@ -18,7 +18,7 @@ from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
 from kech.certificate.cohorts import AT_CUT, PROMISE
 from kech.certificate.labels import published_columns
-from kech.errors import ClaimBroken, GoalNotMet
+from kech.errors import FAULT_OF_KECH, ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
 from kech.release.release import Release, own_version
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
@@ -139,7 +139,10 @@ def write_version(
         arrivals = gather(update, new, tally.keys)
         rows = join_rows(rows, new)
     if not rows.num_rows:
-        raise GoalNotMet("All cohorts of the series left, and no new one can be made: nothing is left to publish.")
+        raise GoalNotMet(
+            "All cohorts of the series left, and no new one can be made: nothing is left to publish. "
+            "Publish again once k new rows have arrived."
+        )
     report("joining versions")
     write_shuffled(rows, labels, draft, target)
     return arrivals
@@ -158,7 +161,7 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
         back = file.filter(pa.array(find_cohorts(file, labels, update.hasher, returning, cohorts)))
         rows = join_rows(rows, back)
     if rows.num_rows != int(cohorts.size[update.staying].sum()):
-        raise ClaimBroken(previous, ["rows: it does not hold the cohorts of the series"])
+        raise ClaimBroken(previous, ["rows: it does not hold the cohorts of the series"], FAULT_OF_KECH)
     return rows
 
 
@@ -187,7 +190,7 @@ def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
     people = count_people(cohort, rows.person) if update.table.person else np.zeros_like(size)
     k = update.request.goal.k or 2
     if (people if update.table.person else size).min() < k:
-        raise ClaimBroken("the new cohorts", [f"k: some cohort has fewer than {k}"])
+        raise ClaimBroken("the new cohorts", [f"k: some cohort has fewer than {k}"], FAULT_OF_KECH)
     return Arrivals(rows, labels, size, people)
 
 
@@ -199,7 +202,7 @@ def find_rows(update: Update, keys: Hashes) -> Ints:
         sought, known = (update.hasher.number(each, count_before(each)) for each in (sought, known))
     place = find_places(sought, known)
     if (place < 0).any() or np.bincount(place, minlength=1).max() > 1:
-        raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"])
+        raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"], FAULT_OF_KECH)
     return np.asarray(new[place], np.int64)
 
 
@@ -237,7 +240,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
         format=FORMATS[target.suffix.lower()],
     )
     if certificate["claims"]["rows"] != counts["rows"]:
-        raise ClaimBroken(target.name, ["rows: some were lost on the way"])
+        raise ClaimBroken(target.name, ["rows: some were lost on the way"], FAULT_OF_KECH)
     if release is not None and update.last is None:
         release.check_promises(certificate["claims"], target.name)
     return certificate

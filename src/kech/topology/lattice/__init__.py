@@ -306,7 +306,7 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
     """The lattice over the levels of the axes, within what a limit of the table leaves; without rows there is none."""
     if not len(points.weights):
         raise TooFewRows(0, 1)
-    left = points.check_room()
+    left = points.check_memory_limit()
     allowed = memory if left is None else max(min(memory, left), LEAST)
     return GeneralizationLattice(points, find_levels(points), threads, allowed)
 

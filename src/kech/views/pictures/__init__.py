@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.errors import BadTarget
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 from kech.views.markup import escape_text
 from kech.views.pictures.figure import build_figure, load_matplotlib, measure_axes, paint_into
 from kech.views.pictures.picture import Picture, Size
@@ -48,7 +48,7 @@ def save_picture(draw: Drawing, path: str | PathLike[str]) -> None:
     target = Path(path)
     picture, ending = draw(None), target.suffix.lower()
     title = f"{'PRIVATE. ' * picture.is_private}{picture.title}"
-    with clear_refusals(target), draft_file(target) as draft:
+    with refuse_disk_errors(target), draft_file(target) as draft:
         if ending == ".png":
             build_figure(picture).savefig(draft, format="png", dpi=200, metadata={"Title": title})
         else:

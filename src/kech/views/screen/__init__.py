@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, RepeatedPeople, ResourceError
-from kech.system.console import STOPPED, report
+from kech.system.console import INTERRUPT_EXIT_CODE, report
 from kech.views.screen.progress import hide, say
 
 DOUBTS = (DoubtfulColumn, RepeatedPeople)
@@ -68,8 +68,8 @@ def refuse(refusal: KechError, as_json: bool) -> int:
 def stop(pressed: KeyboardInterrupt, as_json: bool) -> int:
     """Say that Ctrl-C was heard, and what it leaves where that is known; the exit code."""
     message = "; ".join(["Stopped", *getattr(pressed, "__notes__", ())]) + "."
-    complain({"error": "Stopped", "message": message, "exit_code": STOPPED}, as_json)
-    return STOPPED
+    complain({"error": "Stopped", "message": message, "exit_code": INTERRUPT_EXIT_CODE}, as_json)
+    return INTERRUPT_EXIT_CODE
 
 
 @contextmanager

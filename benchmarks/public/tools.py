@@ -1,0 +1,69 @@
+"""Tools: how each tool is started on a table; anything that reads CSV and writes CSV can be one.
+
+A tool of your own is a command line with these words in braces: {source}, {target}, {k}, {quasi_identifiers} (with
+commas between), {numbers}, {sensitive}.  It writes one line for each published row, with the names of the columns
+first.  Labels may be a value, `[lo, hi]`, `lo-hi`, `<= x`, `>= x`, `{a, b}`, `a,b`, `a..b`, `12***` or `*`.
+"""
+
+import json
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.public.families import PublicTable
+
+BENCHMARKS = Path(__file__).parents[1]
+PEERS = BENCHMARKS / "public" / "peers.py"
+KECH = str(Path(sys.executable).with_name("kech"))
+
+Tool = Callable[[PublicTable, int, Path], list[str]]
+
+
+def kech_tool(*options: str) -> Tool:
+    """kech from the command line, with options."""
+
+    def command(table: PublicTable, k: int, target: Path) -> list[str]:
+        roles = ["--qi", ",".join(table.quasi_identifiers), "--sensitive", table.sensitive]
+        return [KECH, "release", str(table.source), *roles, "--k", str(k), "--no-ledger", "-o", str(target), *options]
+
+    return command
+
+
+def script_tool(*start: str) -> Tool:
+    """A script that takes a job as JSON in its last argument."""
+    return lambda table, k, target: [*start, json.dumps(describe_job(table, k, target))]
+
+
+def own_tool(line: str) -> Tool:
+    """A command line of one's choice."""
+
+    def command(table: PublicTable, k: int, target: Path) -> list[str]:
+        job = describe_job(table, k, target)
+        words = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in job.items()}
+        return [word.format(**words) for word in shlex.split(line)]
+
+    return command
+
+
+def describe_job(table: PublicTable, k: int, target: Path) -> dict[str, object]:
+    """Everything a tool has to know."""
+    return {
+        "source": str(table.source),
+        "target": str(target),
+        "k": k,
+        "quasi_identifiers": table.quasi_identifiers,
+        "numbers": table.numbers,
+        "sensitive": table.sensitive,
+    }
+
+
+def known_tools(python_of_peers: str) -> dict[str, Tool]:
+    """Every tool that has an adapter here."""
+    return {
+        "kech": kech_tool(),
+        "kech, exact edges": kech_tool("--grid", "exact"),
+        "Mondrian": script_tool(python_of_peers, str(PEERS), "mondrian"),
+        "MDAV": script_tool(python_of_peers, str(PEERS), "mdav"),
+        "anonypy": script_tool(python_of_peers, str(BENCHMARKS / "anonypy_peer.py")),
+    }

@@ -1,0 +1,74 @@
+"""The public benchmark: its tables come from a seed alone, and its judge counts what files of any tool give away."""
+
+import csv
+import sys
+
+import pytest
+from benchmarks.public.families import FAMILIES, PublicTable, make_table
+from benchmarks.public.judge import judge_release
+from benchmarks.public.peers import CUTS, publish
+from benchmarks.public.tools import describe_job, own_tool
+
+SOURCE = [("30", "f", "flu"), ("31", "f", "flu"), ("50", "m", "hiv"), ("52", "m", "flu")]
+
+
+def write_rows(path, rows, header=("age", "sex", "secret")):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture
+def source(tmp_path):
+    return PublicTable("by hand", 4, 0, write_rows(tmp_path / "source.csv", SOURCE), ("age", "sex"), ("age",))
+
+
+def judge(source, tmp_path, rows):
+    return judge_release(source, write_rows(tmp_path / "released.csv", rows))
+
+
+def test_a_copy_hides_nobody(source, tmp_path):
+    judged = judge(source, tmp_path, SOURCE[::-1])
+
+    assert judged | {"gcp": 0.0, "k": 1, "smallest_crowd": 1, "given_away": 1.0, "edge": None} == judged
+
+
+def test_people_hide_among_every_row_that_fits_and_a_shared_value_is_given_away(source, tmp_path):
+    young, old = ("[30, 31]", "f", "flu"), ("[48, 54]", "m")
+    judged = judge(source, tmp_path, [young, young, (*old, "hiv"), (*old, "flu")])
+
+    assert judged | {"k": 2, "rows_lost": 0, "smallest_crowd": 2, "given_away": 0.5, "edge": 0.5} == judged
+    assert judged["gcp"] == pytest.approx((1 / 22 * 2 + 4 / 22 * 2) / 8)  # 52 is the last age: wider does not count
+
+
+def test_somebody_who_fits_no_row_is_seen(source, tmp_path):
+    assert judge(source, tmp_path, [("[30, 50]", "*", "flu")] * 4)["smallest_crowd"] == 0
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_table_comes_from_its_seed_alone(family, tmp_path):
+    first, again, other = (make_table(family, 40, seed, tmp_path).source.read_bytes() for seed in (1, 1, 2))
+
+    assert first == again != other
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_peers_publish_every_row_among_k(name, tmp_path):
+    table = make_table("town", 90, 3, tmp_path)
+    publish(CUTS[name], describe_job(table, 4, tmp_path / "released.csv"))
+    judged = judge_release(table, tmp_path / "released.csv")
+
+    assert (judged["rows_lost"], judged["edge"]) == (0, 1.0)
+    assert judged["smallest_crowd"] >= judged["k"] >= 4
+
+
+def test_a_command_line_of_ones_own_is_filled_in(source, tmp_path):
+    command = own_tool(f"{sys.executable} mine.py {{source}} {{target}} {{k}} {{quasi_identifiers}}")
+
+    assert command(source, 7, tmp_path / "x.csv")[1:] == [
+        "mine.py",
+        str(source.source),
+        str(tmp_path / "x.csv"),
+        "7",
+        "age,sex",
+    ]
