@@ -8,22 +8,42 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
-import kech
-from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
-from kech.studio.icicle import see_icicle
-from kech.tables.demo import NINE_ROWS, generate_town, nine_rows
+import pyarrow.csv as pc
+
+from kech.tables.demo import NINE_ROWS, generate_town
+from studios import running
 
 TOWN = generate_town(400)
 QI, SECRET = ["age", "zip", "sex"], "diagnosis"
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("releases")) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def ask(studio, tmp_path_factory):
+    """Ask of the town with some roles."""
+    file = tmp_path_factory.mktemp("town") / "town.csv"
+    pc.write_csv(TOWN, file)
+    table = studio.upload("town.csv", file.read_bytes())["id"]
+
+    def ask(verb, release=None, **roles):
+        others = set(TOWN.column_names) - {name for names in roles.values() for name in names}
+        studio.give_roles(table, dropped=others, release=release, **roles)
+        return studio.ask(table, verb)
+
+    return ask
 
 
 def columns(*names):
     return list(zip(*(TOWN[name].to_pylist() for name in names), strict=True))
 
 
-def test_a_crowd_is_counted_as_by_hand():
-    with kech.read_table(TOWN, quasi_identifiers=["sex", "schooling"], sensitive=[SECRET]) as table:
-        told = count_crowds(table)
+def test_a_crowd_is_counted_as_by_hand(ask):
+    told = ask("crowds", quasi_identifiers=["sex", "schooling"], sensitive=[SECRET])
     rows = columns("sex", "schooling")
     alike = Counter(rows)
     assert told["crowd"] == [alike[row] for row in rows]
@@ -31,9 +51,8 @@ def test_a_crowd_is_counted_as_by_hand():
     assert told["alone"] == sum(size for size in alike.values() if size == 1) / len(rows)
 
 
-def test_a_crowd_of_people_counts_each_once():
-    with kech.read_table(TOWN, quasi_identifiers=["sex", "schooling"], person=["job"]) as table:
-        told = count_crowds(table)
+def test_a_crowd_of_people_counts_each_once(ask):
+    told = ask("crowds", quasi_identifiers=["sex", "schooling"], person=["job"])
     people = defaultdict(set)
     for *row, who in columns("sex", "schooling", "job"):
         people[tuple(row)].add(who)
@@ -52,11 +71,10 @@ def covers(label, age):
 
 
 @pytest.mark.parametrize("suppress", [0.0, 0.1])
-def test_every_row_is_in_one_class_whose_labels_hold_it(suppress):
-    with kech.read_table(TOWN, quasi_identifiers=QI, sensitive=[SECRET]) as table:
-        release = kech.make_release(table, k=5, effort=0.0, suppress=suppress, preview=True)
-        group, classes = find_class_of_rows(release, 400).tolist(), describe_classes(release)
-        suppressed = release.partition.suppressed
+def test_every_row_is_in_one_class_whose_labels_hold_it(ask, suppress):
+    wish = {"k": 5, "effort": 0.0, "suppress": suppress}
+    told = ask("classes", wish, quasi_identifiers=QI, sensitive=[SECRET])
+    group, classes, suppressed = told["class_of_row"], told["classes"], told["figures"]["suppressed"]
     sizes = Counter(group)
     assert sizes.pop(-1, 0) == suppressed and (suppressed > 0) == (suppress > 0)
     assert [sizes[number] for number in range(len(classes["rows"]))] == classes["rows"] and min(classes["rows"]) >= 5
@@ -70,10 +88,9 @@ def test_every_row_is_in_one_class_whose_labels_hold_it(suppress):
     assert classes["given_away"][SECRET] == alike
 
 
-def test_the_icicle_shows_the_nine_rows_at_their_true_places():
+def test_the_icicle_shows_the_nine_rows_at_their_true_places(studio):
     """Components of rows whose distance is at most 2 eps, found by joining pairs, at every eps of the picture."""
-    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        picture = see_icicle(kech.compute_barcode(table, max_dimension=0))
+    picture = studio.ask(studio.open_nine(k=3), "icicle")
     points = list(zip(NINE_ROWS["age"], NINE_ROWS["zip"], strict=True))
     spans = [max(column) - min(column) for column in zip(*points, strict=True)]
     reach = [
