@@ -274,6 +274,7 @@ def verified(visitor, folder, name):
 
 def rows_shown(page):
     """The rows in the window: what is beside their number, and the text of each cell."""
+    page.locator("#grid .rows .line:visible").first.wait_for()
     lines = page.locator("#grid .rows .line:visible").all()
     lines.sort(key=lambda line: line.bounding_box()["y"])
     return [[cell.inner_text() for cell in line.locator(".cell").all()] for line in lines]
