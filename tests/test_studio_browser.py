@@ -181,7 +181,7 @@ class Visitor:
             self.page.emulate_media(color_scheme=theme)
             self.page.locator("#said:empty").wait_for(state="attached")
             self.page.wait_for_timeout(300)
-            picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(128)
+            picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(256)
             picture.save(Path(PICTURES) / f"{name}-{theme}.png", optimize=True)
 
 
@@ -877,11 +877,13 @@ def test_the_town_on_a_first_run(visit):
     page = visitor.page
     page.get_by_role("dialog", name="Say what each column is for").wait_for()
     page.get_by_role("button", name="File: town.csv").wait_for()
+    page.locator("#columns .card").first.wait_for()
     visitor.look("tour")
     for name in ("Next", "Next", "Done"):
         visitor.press(name)
     expect(page.locator(".tour")).to_have_count(0)
     settled(visitor)
+    expect(page.locator(".picture .dot")).to_have_count(12, timeout=2 * SLOW)  # the whole ladder
     visitor.look("screen")
     visitor.press("over eps")
     page.get_by_role("slider", name="Line at eps").wait_for()

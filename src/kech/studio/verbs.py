@@ -109,6 +109,12 @@ def open_session(path: str, plan: Request, before: TableSession | None) -> Table
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
+def glance(session: TableSession, options: Options) -> dict[str, Any]:
+    """The names of the columns and the number of rows, before anything is counted."""
+    del options
+    return {"columns": list(session.table.loaded), "rows": session.texts().num_rows}
+
+
 def inspect(session: TableSession, options: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
     inspection = kech.inspect_table(session.table, rows=options.rows, as_read=True, costs=options.costs)
@@ -256,6 +262,7 @@ class Verb:
 
 
 VERBS = {
+    "glance": Verb(glance, reads_all_columns=True, lane="look"),
     "inspect": Verb(inspect, InspectOptions, reads_all_columns=True, lane="look"),
     "cells": Verb(cells, CellsOptions, reads_all_columns=True, lane="look"),
     "crowds": Verb(crowds),

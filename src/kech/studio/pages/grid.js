@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { button, eachFrame, h, latest, replace, select } from "./dom.js";
-import { about, chosenK, crowds, looks, shown } from "./model.js";
+import { chosenK, crowds, glance, looks, shown } from "./model.js";
 import { count } from "./numbers.js";
 import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -23,7 +23,7 @@ export function begin(place) {
   body.addEventListener("pointermove", (event) => light(placeOf(event.target)));
   body.addEventListener("pointerleave", () => light(-1));
   viewport.addEventListener("keydown", walk);
-  watch(({ id }) => [id], () => { cells.clear(); viewport.scrollTop = 0; });
+  watch(({ id, plan }) => [id, JSON.stringify(plan?.reading)], () => { cells.clear(); viewport.scrollTop = 0; });
   watch(({ plan, view, filter, grouped, theme, dropped, id }) => [plan, view, filter, grouped, theme, dropped, id, ...looks()], draw);
   watch(({ lit }) => [lit], () => { paint(); tell(); });
 }
@@ -31,11 +31,11 @@ export function begin(place) {
 // -- which rows, in which order ------------------------------------------------------------------------------
 
 function draw() {
-  const seen = about();
+  const seen = glance();
   if (!seen) { order = new Int32Array(0); replace(head); paint(); return; }
   facts = lookAt(shown());
   const { view } = state, published = (name) => ["quasi-identifier", "sensitive", "keep"].includes(roleOf(name));
-  columns = seen.columns.map(({ column }, at) => ({ column, at, role: roleOf(column), published: published(column) })).filter(({ published: is }) => is || view !== "released");
+  columns = seen.columns.map((column, at) => ({ column, at, role: roleOf(column), published: published(column) })).filter(({ published: is }) => is || view !== "released");
   const key = [facts?.key, state.filter, state.grouped, state.id, seen.rows, state.view === "original"].join();
   if (key !== draw.key) { draw.key = key; order = arrange(seen.rows); }
   columns.forEach((one) => { one.wide = widthOf(one); });
@@ -94,7 +94,7 @@ function drawBar(rows) {
 }
 
 function drawHead() {
-  const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: `${column}: ${t(`role:${role}`)}` }, column), wide);
+  const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), wide);
   replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, t("row")), columns.map(name)));
 }
 
@@ -103,7 +103,7 @@ function widthOf({ column, role, at }) {
   const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
   const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, facts.classes.rows) : 0;
   const letters = label && state.view === "both" && !(facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
-  return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.5);
+  return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.56);
 }
 
 // Nine of ten rows have a label of this length or a shorter one.
@@ -167,11 +167,13 @@ const labelOf = (column, group) => { const labels = facts.classes.labels[column]
 
 const fetchMissing = latest(async (first, last) => {
   const { id } = state, wanted = Array.from(order.subarray(first, last)).filter((row) => !cells.has(row));
-  if (!wanted.length || id === null) return;
+  if (!wanted.length || id === null) { if (glance() && !order.length) set({ isGlimpsed: true }); return; }
   if (cells.size > MOST_KEPT) cells.clear();
   const told = await request("POST", `/api/tables/${id}/cells`, wanted).catch(() => null);
-  if (!told || state.id !== id) return;
+  if (state.id !== id) return;
   const isFirst = !cells.size;
+  if (isFirst) set({ isGlimpsed: true });
+  if (!told) return;
   wanted.forEach((row, at) => cells.set(row, told.cells[at]));
   if (isFirst) draw(); // now it is known how wide cells are
   else paint();
@@ -194,7 +196,7 @@ function walk(event) {
 
 function tell() {
   const row = state.lit, crowd = crowds();
-  if (row < 0 || !about()) { foot.textContent = order.length || !about() ? t("pointAt") : t("none"); return; }
+  if (row < 0 || !glance()) { foot.textContent = order.length || !glance() ? t("pointAt") : t("none"); return; }
   if (!facts || state.view === "original") { foot.textContent = crowd ? t("crowd", { row: row + 1, n: crowd.crowd[row], people: countsPeople() }) : ""; return; }
   const group = facts.of[row];
   if (group < 0) { foot.textContent = t("hidesNot", { row: row + 1 }); return; }

@@ -60,7 +60,7 @@ function drawCurve() {
   const read = told && now != null ? t("atK", told) : "";
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
-  picture.append(s("text", { class: "read", x: LEFT + 8, y: TOP + 4 }, read));
+  picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
   return picture;
 }
 

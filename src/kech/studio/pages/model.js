@@ -6,14 +6,14 @@ import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 export const LADDER = [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100];
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
-const LANES = { inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow, or wait as if they were
+const LANES = { glance: "look", inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow, or wait as if they were
 const answers = new Map(), busy = new Map(); // answers by key; for each lane the answer on its way
 
 // -- what an answer is computed from -------------------------------------------------------------------------
 
 function basis(verb) {
   const { reading, columns, axes, goal, cut, labels } = state.plan;
-  if (verb === "inspect") return [reading];
+  if (verb === "inspect" || verb === "glance") return [reading];
   if (verb === "crowds") return [reading, columns];
   if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [reading, columns, axes, labels, cut.suppress];
   return [reading, columns, axes, { ...goal, k: null }, verb === "rung" ? { ...cut, effort: null } : cut, labels];
@@ -74,6 +74,11 @@ export const working = () => [...busy.values()].map(({ entry }) => entry);
 
 // -- what is asked, and in which order -------------------------------------------------------------------------
 
+// All columns and the number of rows, as soon as the file is read.
+export const glance = () => {
+  const seen = state.plan && about();
+  return seen ? { columns: seen.columns.map(({ column }) => column), rows: seen.rows } : state.plan && found("glance");
+};
 export const about = () => state.plan && found("inspect", INSPECT);
 const INSPECT = { rows: 0, costs: false };
 export const isReady = () => Boolean(about()) && quasi().length > 0 && !unsaid().length;
@@ -89,15 +94,17 @@ const isSearch = () => state.plan.cut.eps == null;
 
 function pump() {
   if (!state.id || !state.plan) return;
+  const first = need("glance");
+  if (!first?.fault && !state.isGlimpsed) return; // rows are seen before they are counted
   const seen = need("inspect", INSPECT)?.data;
   if (!seen) return;
   if (isFresh() && !suggested.has(state.id)) { suggest(seen); return; }
   if (!isReady()) return;
-  const k = chosenK(), first = { k, with_rows: true };
+  const k = chosenK(), chosen = { k, with_rows: true };
   if (!need("crowds")) return;
-  if (isSearch() && k != null && !need("rung", first)) return;
+  if (isSearch() && k != null && !need("rung", chosen)) return;
   leaveSearch(k);
-  const exact = need("classes", { k, with_rows: true });
+  const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
   if (isSearch() && state.plan.cut.cut === "local") need("spectrum", bounded());
@@ -158,7 +165,7 @@ export function shown() {
 // What decides how the answer looks, for whoever draws it.
 export function looks() {
   const answer = state.plan && isReady() ? shown() : null;
-  return [answer?.data, answer?.stale, answer?.preview, answer?.fault, state.plan && about(), state.plan && crowds()];
+  return [answer?.data, answer?.stale, answer?.preview, answer?.fault, state.plan && about(), state.plan && crowds(), found("glance")];
 }
 
 function nearest(k) {
@@ -177,4 +184,4 @@ export function curve() {
   return [...points.values()].sort((a, b) => a.k - b.k);
 }
 
-export const begin = () => watch(({ id, plan, version, dropped }) => [id, plan, version, dropped], pump);
+export const begin = () => watch(({ id, plan, version, dropped, isGlimpsed }) => [id, plan, version, dropped, isGlimpsed], pump);

@@ -34,7 +34,7 @@ export async function openStart() {
 // Show a table that the server holds.
 export function show(told) {
   history.replaceState(null, "", `/tables/${told.id}`);
-  set({ past: [], future: [], fault: null, drag: null, eps: null, zoom: 0, filter: "all", lit: -1, drawer: null, pins: [] });
+  set({ past: [], future: [], fault: null, drag: null, eps: null, zoom: 0, filter: "all", lit: -1, drawer: null, pins: [], isGlimpsed: false });
   take(told);
 }
 

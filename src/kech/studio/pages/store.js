@@ -8,6 +8,7 @@ export const state = {
   known: null, // what the studio holds: examples, tables, series, releases
   cuts: {}, // the rules of every cut
   id: null, name: "", revision: 0, plan: null, dropped: [],
+  isGlimpsed: false, // its first rows were seen
   past: [], future: [],
   fault: null, // a refused change: { field, message }
   drag: null, // the k under the line while it is dragged
