@@ -6,7 +6,7 @@ import { inPageWords } from "./words.js";
 
 const KEPT = 60_000; // milliseconds
 
-export class Refusal extends Error {
+class Refusal extends Error {
   constructor(status, said) {
     super(inPageWords(said.message));
     this.status = status;

@@ -51,7 +51,7 @@ export const refusal = (fault, title = t("cannot")) => h("div", { class: "refusa
 // A dialog above everything; Escape closes it, and the focus goes back to where it was.
 export function dialog(title) {
   const before = document.activeElement, content = h("div", { class: "content" });
-  const heading = h("h2", { id: `d${++names}` }, title), box = h("dialog", { "aria-labelledby": heading.id }, h("header", {}, heading, button("×", () => box.close(), "quiet", { "aria-label": t("close") })), content);
+  const heading = h("h2", { id: `d${++names}` }, title), box = h("dialog", { "aria-labelledby": heading.id }, h("div", { class: "titlebar" }, heading, button("×", () => box.close(), "quiet", { "aria-label": t("close") })), content);
   box.addEventListener("close", () => { box.remove(); if (before?.isConnected) before.focus(); });
   document.body.append(box);
   return { open: () => box.showModal(), close: () => box.close(), fill: (...children) => replace(content, ...children), element: box };

@@ -17,9 +17,9 @@ export function begin(place) {
     if (last === null) { before = document.activeElement; place.append(section); }
     last = JSON.stringify(drawer);
     section.setAttribute("aria-label", title);
-    keepingFocus(section, () => replace(section, h("header", {}, h("h2", {}, title), button("×", () => set({ drawer: null }), "quiet", { "aria-label": t("close") })),
+    keepingFocus(section, () => replace(section, h("div", { class: "titlebar" }, h("h2", {}, title), button("×", () => set({ drawer: null }), "quiet", { "aria-label": t("close") })),
       h("div", { class: "content" }, drawer.kind === "hierarchy" ? drawHierarchy(drawer.column) : drawAdvanced())));
-    if (isNew) { section.scrollTop = 0; section.querySelector("header button").focus(); }
+    if (isNew) { section.scrollTop = 0; section.querySelector(".titlebar button").focus(); }
   });
 }
 

@@ -3,7 +3,7 @@
 import { cancel, run } from "./api.js";
 import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 
-export const LADDER = [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100];
+const LADDER = [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100];
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
 const LANES = { glance: "look", inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow, or wait as if they were
@@ -88,7 +88,7 @@ const roleNow = (column) => state.dropped.includes(column) || Object.values(stat
 export const most = () => crowds()?.people ?? about()?.rows ?? 2; // the largest k
 export const ladder = () => LADDER.filter((k) => k <= most() / 2 || k === 2);
 export const crowds = () => found("crowds");
-export const rungOptions = (k) => ({ k, with_rows: about().rows <= MANY });
+const rungOptions = (k) => ({ k, with_rows: about().rows <= MANY });
 export const chosenK = () => state.plan.goal.k ?? null;
 const isSearch = () => state.plan.cut.eps == null;
 

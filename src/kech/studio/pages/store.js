@@ -108,7 +108,7 @@ function tidy(value) {
 
 // -- roles ---------------------------------------------------------------------------------------------------
 
-export const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", person: "person", identifier: "identifiers", keep: "keep" };
+const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", person: "person", identifier: "identifiers", keep: "keep" };
 
 export function roleOf(column, { plan, dropped } = state) {
   if (dropped.includes(column)) return "drop";
