@@ -412,6 +412,11 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     page = tmp_path / "report.html"
     assert run("report", target, "--plan", found["plan"], "-o", page).code == 0
     assert page.read_bytes() == Path(found["report"]).read_bytes()
+    (listed,) = [each for each in studio.json("GET", "/api/state")["releases"] if each["folder"] == "nine-k3"]
+    assert listed["files"] == ["nine.csv", "nine.csv.certificate.json", "report.html", "kech.toml"]
+    assert (listed["k"], listed["rows"]) == (found["k"], 9)
+    for name in listed["files"]:
+        assert studio.send("GET", f"/api/releases/nine-k3/{name}")[2] == (folder / "nine-k3" / name).read_bytes()
     again = studio.ask(table, "release", folder="more/nine-k3", ending=".parquet")
     assert Path(again["file"]).suffix == ".parquet"
 
@@ -680,6 +685,24 @@ def test_unknown_options_and_tables_are_refused(studio):
 
 
 # -- tabs, jobs and limits -------------------------------------------------------------------------------
+
+
+def test_a_plan_is_saved_and_loaded_as_a_file(studio):
+    table = studio.open_nine(k=3, suppress=0.1)
+    text = studio.send("GET", f"/api/tables/{table}/plan")[2]
+    assert b"k = 3" in text and b"suppress = 0.1" in text
+    told = studio.json("POST", f"/api/tables/{table}/plan", text)["plan"]
+    assert told == studio.json("GET", f"/api/tables/{table}")["plan"]
+    assert studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)["exit_code"] in (2, 3)
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_question_about_a_plan_that_was_changed_is_refused(studio):
+    table = studio.open_nine(k=3)
+    asked = {"verb": "crowds", "options": {}, "revision": 0}
+    assert studio.json("POST", f"/api/tables/{table}/jobs", asked, 409)["error"] == "Stale"
+    studio.json("POST", f"/api/tables/{table}/jobs", asked | {"revision": 1})
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 def test_two_tabs_do_no_harm(studio):

@@ -80,10 +80,13 @@ class TableSession:
         places = [self.table.index(name) for name in self.table.loaded]
         return self.keep("texts", lambda: self.table.engine.read_texts(places).drop_columns("r"))
 
-    def release(self, **others: Any) -> kech.Release:
+    def draft(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
-        options = self.plan.override(**others)
-        return self.keep(f"release {options}", lambda: kech.make_release(self.table, options, preview=True))  # type: ignore[no-any-return]
+        return kech.make_release(self.table, self.plan.override(**others), preview=True)
+
+    def release(self, **others: Any) -> kech.Release:
+        """The same, kept for the next question."""
+        return self.keep(f"release {self.plan.override(**others)}", lambda: self.draft(**others))  # type: ignore[no-any-return]
 
     def price(self, request: Request) -> kech.Preview:
         """What a goal for histories costs."""
@@ -139,7 +142,8 @@ def crowds(session: TableSession, options: Options) -> dict[str, Any]:
 
 def classes(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
     """What a release would do to every row; `kech preview` prints its figures."""
-    release = session.release(k=options.k, effort=options.effort)
+    make = session.release if options.with_rows else session.draft  # of a large table only few fit into memory
+    release = make(k=options.k, effort=options.effort)
     preview = kech.compute_preview(release, rows=0, costs=False).to_json()
     answer = {name: preview[name] for name in ("figures", "columns", "shared")}
     answer |= {"k": release.partition.k, "rows_in": release.partition.rows_in, "parameters": release.parameters}

@@ -368,7 +368,7 @@ class Workspace:
         """A file of a release that is listed."""
         for entry in self.list_releases():
             if entry["folder"] == folder and name in entry["files"]:
-                return self.target / folder / name
+                return self.place(folder) / name
         raise BadTarget(name, "no release of this folder has such a file.")
 
     def list_series(self) -> list[str]:

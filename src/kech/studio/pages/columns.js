@@ -1,6 +1,6 @@
 // The columns: what each is for, how its rows lie, how precise it stays, and how wide its labels are.
 
-import { button, field, h, input, keepingFocus, replace, s, select } from "./dom.js";
+import { button, field, h, input, keepingFocus, quoted, replace, s, select } from "./dom.js";
 import { about, find, looks, shown, suggestedRole, unsaid } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
@@ -9,7 +9,7 @@ import { t } from "./text.js";
 import { inPageWords } from "./words.js";
 
 const NAMES = ["quasi-identifier", "sensitive", "person", "identifier", "keep", "drop"], BINS = 16, MANY = 12;
-const WEIGHTS = [0.25, 0.5, 1, 2, 4];
+const WEIGHTS = [0.25, 0.5, 1, 2, 4], NEARLY_ALL = 0.9;
 let wanted = "";
 
 export function begin(place) {
@@ -26,7 +26,7 @@ function draw(place) {
   search.addEventListener("input", () => { wanted = search.value; hideOthers(place); });
   replace(place, h("h2", {}, t("columns")), h("p", { class: "hint" }, t("columnsHint")), seen.columns.length > MANY && search,
     open > 0 && h("p", { class: "note", role: "status" }, t("unsaid", { n: open }), button(t("takeSuggestions"), () => takeAll(seen), "small")),
-    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), state.fault?.field === "columns" && refusalOf(state.fault),
+    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), ["columns", "reading"].includes(state.fault?.field) && refusalOf(state.fault),
     h("ul", { class: "plain" }, seen.columns.map((column) => card(column, seen))));
   hideOthers(place);
 }
@@ -58,6 +58,7 @@ function card(column, seen) {
     isQuasi && h("div", { class: "line" }, precision(name), strip(name)),
     isQuasi && button(t("blurred"), () => set({ drawer: { kind: "hierarchy", column: name } }), "link", { "aria-label": `${name}: ${t("blurred")}` }),
     column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.reading).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.reading, column.reading), "columns"), "small")),
+    (role === "sensitive" || role === "keep") && column.distinct > NEARLY_ALL * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }
 

@@ -7,7 +7,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40;
+const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500;
 let place, wide = 600;
 
 export function begin(where) {
@@ -23,9 +23,11 @@ function draw() {
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
     !isEps && h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
-    picture && exporter(picture, isEps ? "icicle" : "loss"), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
+    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", {}, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
+
+const readOut = () => { const figures = shown()?.data?.figures; return figures?.k == null ? "" : t("atK", figures); };
 
 function busy() {
   const job = working().find(({ verb }) => verb === "classes" || verb === "rung" || verb === "icicle" || verb === "crowds");
@@ -57,10 +59,10 @@ function drawCurve() {
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
     now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: 2, high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
-  const read = told && now != null ? t("atK", told) : "";
+  const read = readOut();
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
-  picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
+  if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
   return picture;
 }
 
