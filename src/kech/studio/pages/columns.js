@@ -40,12 +40,14 @@ function takeAll(seen) {
 }
 
 // Columns that seem to name people who have several rows, while nobody said whose the rows are.
+export const doubts = () => (state.plan.columns.rows_are_people || countsPeople() ? [] : about().repeated_people.map((text) => h("p", {}, inPageWords(text))));
+
 function whose(seen) {
   const alone = Boolean(state.plan.columns.rows_are_people);
   if ((!seen.repeated_people.length && !alone) || countsPeople()) return null;
   const box = h("input", { type: "checkbox", onchange: (event) => edit((next) => { next.plan.columns.rows_are_people = event.target.checked || null; }, "columns") });
   box.checked = alone;
-  return h("div", { class: alone ? "" : "note", role: alone ? null : "alert" }, !alone && [h("strong", {}, t("doubts")), seen.repeated_people.map((text) => h("p", {}, inPageWords(text)))], field(t("rowsPeople"), box, "", "check"));
+  return h("div", { class: alone ? "" : "note", role: alone ? null : "alert" }, !alone && [h("strong", {}, t("doubts")), doubts()], field(t("rowsPeople"), box, "", "check"));
 }
 
 function card(column, seen) {

@@ -1,6 +1,7 @@
 // The release: what will be published and what is promised; then the files, the command that does the same, and all releases.
 
 import { asAddress, request, run } from "./api.js";
+import { doubts } from "./columns.js";
 import { button, dialog, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
 import { about, chosenK, shown } from "./model.js";
 import { count, day, loss } from "./numbers.js";
@@ -52,7 +53,7 @@ function freeName({ releases }) {
 function publishes() {
   const of = { "quasi-identifier": "blurredColumns", sensitive: "asIs", keep: "asIs" }, groups = { blurredColumns: [], asIs: [], never: [] };
   for (const { column } of about().columns) groups[of[roleOf(column)] ?? "never"].push(quoted(column));
-  return h("section", {}, h("h3", {}, t("willPublish")), h("dl", { class: "pairs" }, Object.entries(groups).filter(([, list]) => list.length).map(([name, list]) => [h("dt", { class: name }, t(name)), h("dd", {}, list.join(", "))])));
+  return h("section", {}, doubts().length > 0 && h("div", { class: "note", role: "alert" }, h("strong", {}, t("doubts")), doubts()), h("h3", {}, t("willPublish")), h("dl", { class: "pairs" }, Object.entries(groups).filter(([, list]) => list.length).map(([name, list]) => [h("dt", { class: name }, t(name)), h("dd", {}, list.join(", "))])));
 }
 
 function promises(data) {
