@@ -2,7 +2,7 @@
 
 import { request, run } from "./api.js";
 import { button, field, h, input, refusal, say, select } from "./dom.js";
-import { about, chosenK, find, need } from "./model.js";
+import { about, again, chosenK, find, need, stop } from "./model.js";
 import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
 import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
@@ -24,12 +24,12 @@ function section(title, text, draw) {
 
 function answerOf(verb, options, draw) {
   const entry = need(verb, options) ?? find(verb, options);
-  if (entry?.fault) return refusal(entry.fault);
-  return entry?.data ? draw(entry.data) : h("p", { class: "hint" }, t("computing"));
+  if (entry?.fault) return [refusal(entry.fault), entry.fault.kind === "Cancelled" && button(t("takeUp"), () => again(verb, options), "small")];
+  return entry?.data ? draw(entry.data) : h("p", { class: "hint" }, t("computing"), " ", entry && button(t("cancel"), () => stop(entry), "small"));
 }
 
 const use = (change) => button(t("use"), () => { edit(change, "cut"); say(t("usedThis")); }, "small");
-const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
+const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
 const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? 2, ...more }, ({ svg }) => h("div", {}, h("img", { class: "drawn", alt: `${t(of === "barcode" ? "regimes" : of)} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }), exporterOf(svg, of)));
 
 // What a cut cannot do is not asked of it.

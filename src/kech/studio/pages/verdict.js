@@ -88,7 +88,7 @@ const SHOWN = { k: count, loss, classes: count, left: percent, given: percent };
 function pinned(data) {
   if (!state.pins.length) return null;
   const now = data && figuresOf(data), difference = (one, name) => (now && one[name] !== now[name] ? ` (${now[name] > one[name] ? "+" : "−"}${SHOWN[name](Math.abs(now[name] - one[name]))})` : "");
-  const head = h("tr", {}, h("th", { scope: "col" }, ""), state.pins.map((_, at) => h("th", { scope: "col" }, `${t("pins")} ${at + 1}`)), now && h("th", { scope: "col" }, t("now")));
+  const head = h("tr", {}, h("td"), state.pins.map((_, at) => h("th", { scope: "col" }, `${t("pins")} ${at + 1}`)), now && h("th", { scope: "col" }, t("now")));
   const rows = Object.keys(SHOWN).map((name) => h("tr", {}, h("th", { scope: "row" }, t(`pin:${name}`)), state.pins.map(({ figures }) => h("td", {}, SHOWN[name](figures[name]))), now && h("td", {}, SHOWN[name](now[name]), h("small", {}, difference(state.pins.at(-1).figures, name)))));
   const buttons = h("tr", {}, h("td", {}), state.pins.map((one, at) => h("td", {}, button(t("pinUse"), () => edit((next) => Object.assign(next, structuredClone({ plan: one.plan, dropped: one.dropped }))), "small"), button("×", () => set({ pins: state.pins.filter((_, other) => other !== at) }), "small quiet", { "aria-label": `${t("unpin")} ${at + 1}` }))), now && h("td", {}));
   return h("div", { class: "pins" }, h("h3", {}, t("pins")), h("table", {}, h("thead", {}, head), h("tbody", {}, rows, buttons)));
