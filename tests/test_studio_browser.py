@@ -327,6 +327,7 @@ def test_nine_rows_by_keyboard_on_a_telephone(visit):
     page = visitor.page
     visitor.press("Nine rows")
     settled(visitor)
+    page.locator(".picture .impossible").wait_for(state="attached")
     visitor.look("nine")
     page.get_by_role("slider", name="Line at k").focus()
     page.keyboard.press("ArrowLeft")

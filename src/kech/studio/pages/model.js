@@ -107,7 +107,7 @@ function pump() {
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
-  if (isSearch() && state.plan.cut.cut === "local") need("spectrum", bounded());
+  if (isSearch() && (state.plan.cut.cut ?? "local") === "local") need("spectrum", bounded());
 }
 
 export const bounded = () => ({ k: ladder(), cut: ["local"], effort: 0 });
