@@ -228,6 +228,11 @@ def bound_side(codes, weights, widths, k, threads):
     assert largest <= side <= 2 * largest + 1e-12
 
 
+def find_holes(codes, weights, widths, prime, threads):
+    births, deaths = kernels.find_holes(codes, weights, widths, prime, threads)
+    assert len(births) == len(deaths) and (births < deaths).all()
+
+
 def reach_rows(codes, weights, widths, ks, threads):
     total = kernels.reach_rows(codes, weights, widths, ks, threads)
     for at, k in enumerate(ks):
@@ -531,6 +536,7 @@ def arguments(case):
         },
         gather_points: {"codes": codes, "weights": weights, "widths": widths, "k": k, "reach": INF, "most_pairs": 1e6},
         bound_side: {**few, "k": k},
+        find_holes: {**few, "prime": 3},
         reach_rows: {**few, "ks": [k]},
         reach_farthest: {**few, "ks": [k]},
         reach_all: {**few, "ball": all(axis is PLAIN for axis in case.axes), "most": min(total, 3)},

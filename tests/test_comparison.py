@@ -517,7 +517,7 @@ def test_seeds(town):
 def test_the_command(run, town):
     with open_town(town) as table:
         found = kech.compare(table, town / "safe.csv", target="income").to_json()
-    words = ("compare", town / "people.csv", town / "safe.csv", "--target", "income")
+    words = ("compare", town / "safe.csv", "--original", town / "people.csv", "--target", "income")
     assert run(*words, "--json").json == json.loads(json.dumps(found)) | {"file": str(town / "safe.csv")}
     shown = run(*words)
     assert shown.out.startswith("PRIVATE:")
@@ -535,7 +535,7 @@ def test_refusals(run, town, folder):
         with pytest.raises(BadOption, match=r"^seed: "):
             kech.compare(table, town / "safe.csv", seed=-1)
     write_csv(generate_town(500, seed=9), folder / "others.csv")
-    outcome = run("compare", folder / "others.csv", town / "safe.csv")
+    outcome = run("compare", town / "safe.csv", "--original", folder / "others.csv")
     assert (outcome.code, outcome.out) == (2, "")
     assert "Some released people are not in this table" in outcome.err
     lines = (town / "safe.csv").read_text().splitlines(keepends=True)

@@ -253,7 +253,7 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
     address = find_address(f"duckdb:{folder / 'base.db'}#safe")
     rows = pa.table({"a": [f"{i:0100}" for i in range(200_000)]})
     settings = "SELECT current_setting('memory_limit'), current_setting('threads')"
-    with open_database(address, 320_000_000) as database, database.write_aside(rows.to_reader()) as draft:
+    with open_database(address, 320_000_000) as database, database.write_draft(rows.to_reader()) as draft:
         assert draft.connection.execute(settings).fetchone() == ("30.5 MiB", 1)
         draft.export(folder / "rows.csv")
         draft.put_in_place()
@@ -264,7 +264,7 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
     with (
         pytest.raises(OutOfMemory, match="while writing the table: it needs about 10 MB of memory, and 5 MB"),
         open_database(find_address(f"duckdb:{folder / 'other.db'}#safe"), 5_000_000) as database,
-        database.write_aside(rows.to_reader()),
+        database.write_draft(rows.to_reader()),
     ):
         raise AssertionError
 
@@ -290,7 +290,7 @@ def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder, n
     with (
         pytest.raises(OutOfMemory, match="while writing the table"),
         open_database(find_address(f"duckdb:{folder / name}#t"), 320_000_000) as database,
-        database.write_aside(rows.to_reader()) as draft,
+        database.write_draft(rows.to_reader()) as draft,
     ):
         draft.connection.execute("SET memory_limit = '1MB'")
         draft.put_in_place()
@@ -342,7 +342,7 @@ def test_a_full_disk_under_temporary_files_names_their_folder(folder):
             ResourceError, match=r"The disk is full while writing the table\. Free some space, or set TMPDIR"
         ),
         open_database(address) as database,
-        database.write_aside(rows.to_reader()),
+        database.write_draft(rows.to_reader()),
     ):
         raise AssertionError
     assert not list(folder.iterdir())
@@ -366,7 +366,7 @@ def test_what_ends_the_rows_of_a_release_ends_its_table_in_the_same_words(folder
 
     rows = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), failing())
     address = find_address(f"duckdb:{folder / 'base.db'}#t")
-    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_aside(rows):
+    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_draft(rows):
         raise AssertionError
     assert str(caught.value) == str(failure)
 
@@ -377,7 +377,7 @@ def writing(folder, memory=None):
     address = find_address(f"duckdb:{folder / 'base.db'}#t")
     with (
         open_database(address, memory) as database,
-        database.write_aside(pa.table({"a": [1]}).to_reader()) as draft,
+        database.write_draft(pa.table({"a": [1]}).to_reader()) as draft,
     ):
         yield draft
 

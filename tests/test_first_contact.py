@@ -1,12 +1,20 @@
 """What somebody meets who types kech for the first time."""
 
+from io import StringIO
+
+import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
+import kech
 from kech.errors import NoSuchFile
 from kech.system.console import listen, report, within
 from kech.tables.demo import generate_town
 from kech.views.screen.progress import estimate
+from kech.views.screen.terminal import grid
 
 ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
 
@@ -95,7 +103,9 @@ def test_a_file_that_is_hardly_alike_is_not_suggested(refuse, town):
 
 def test_columns_that_share_a_name_are_refused_and_can_be_read(run, refuse, folder):
     path = folder / "twice.csv"
-    path.write_text("age,sex,AGE,age_2\n" + "".join(f"{20 + row % 9},f,{row % 4},7\n" for row in range(30)), "utf-8")
+    path.write_text(
+        "age,sex,AGE,age_2\n" + "".join(f"{20 + row % 9},{'fm'[row % 2]},{row % 4},7\n" for row in range(30)), "utf-8"
+    )
     refuse("inspect", path, code=3, says="columns 1, 3 are not distinct where case is ignored. Rename")
     found = run("inspect", path, "--rename-duplicates", "--plan", folder / "kech.toml", "--json").json
     assert [column["column"] for column in found["columns"]] == ["age", "sex", "AGE_3", "age_2"]
@@ -203,3 +213,64 @@ def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
     assert str(NoSuchFile(tmp_path / "plan.toml")).endswith(f"Did you mean {str(tmp_path / 'plan.tom')!r}?")
     (tmp_path / "plan.tom").unlink()
     assert "mean" not in str(NoSuchFile(tmp_path / "plan.toml"))
+
+
+SENTENCES = st.text("abcdefgh-_ ", min_size=1, max_size=40).map(lambda text: " ".join(text.split()) or "x")
+
+
+@given(st.lists(st.lists(SENTENCES, min_size=4, max_size=4), min_size=1, max_size=4), st.integers(45, 90))
+def test_a_table_breaks_no_word_and_fits_its_screen(rows, width):
+    table = grid("name~", "count>", "why~", "others without it>~")
+    for row in rows:
+        table.add_row(*row)
+    shown = StringIO()
+    Console(file=shown, width=width).print(table)
+    assert max(map(len, shown.getvalue().splitlines())) <= width
+    words = shown.getvalue().split()
+    assert all(word in words for row in rows for cell in row for word in cell.split())
+
+
+@pytest.fixture
+def crew(folder):
+    """Hundred people: fares and lab values of their own, an outcome that follows from the ticket class."""
+    rows = [{"sex": 1 + i % 2, "pclass": 1 + i % 3 // 2, "fare": 7 + i / 8, "hba1c": 4 + i / 50} for i in range(100)]
+    people = pa.Table.from_pylist([row | {"survived": int(row["pclass"] == 1)} for row in rows])
+    pc.write_csv(people, folder / "crew.csv")
+    return folder / "crew.csv"
+
+
+def test_a_value_that_points_at_its_row_is_told_before_the_release(crew):
+    with kech.read_table(crew) as table:
+        columns = {column.column: column for column in kech.inspect_table(table).columns}
+    assert columns["fare"].role == "quasi-identifier" and "its own amount" in columns["fare"].reason
+    assert columns["hba1c"].role == "sensitive" and "Nearly every row has a value of its own" in columns["hba1c"].hint
+    assert columns["survived"].hint is None
+
+
+def test_inspect_foresees_what_a_release_gives_away(run, crew, folder):
+    plan = folder / "kech.toml"
+    said = " ".join(run("inspect", crew, "--plan", plan).out.split())
+    with kech.read_table(crew) as table:
+        (share,) = kech.inspect_table(table).given_away.values()
+    released = run("release", crew, "--plan", plan, "-o", folder / "safe.csv", "--json").json
+    assert share == pytest.approx(released["given_away"]["survived"], abs=0.2) and share > 0.5
+    assert "survived value given away" in said and "--l 2 prevents it: write l = 2 below [goal]" in said
+    mended = run("release", crew, "--plan", plan, "-o", folder / "safe.csv", "--l", 2, "--replace", "--json").json
+    assert mended["given_away"] == {}
+
+
+def test_inspect_shows_the_kind_that_its_plan_has(run, crew, folder):
+    found = run("inspect", crew, "--plan", folder / "kech.toml", "--json").json["columns"]
+    kinds = kech.read_request(folder / "kech.toml").axes
+    words = {"set": "sets of values", "number": "intervals of round numbers"}
+    shown = {column["column"]: column["generalized"] for column in found if column["generalized"]}
+    assert shown == {name: words[axis.kind] for name, axis in kinds.items()} and shown["sex"] == words["set"]
+
+
+def test_a_wide_preview_is_short_until_rows_are_asked_for(run, folder):
+    wide = pa.table({f"column_with_a_long_name_{i}": [i, 1, 2, 3] * 10 for i in range(9)})
+    pc.write_csv(wide, folder / "wide.csv")
+    words = ("preview", folder / "wide.csv", "--qi", *wide.column_names, "--k", 5)
+    short = run(*words).out
+    assert len(short.splitlines()) < 30 and "--rows 2 lists two of them" in short
+    assert run(*words, "--rows", 2).out.count("column_with_a_long_name_8: ") == 4

@@ -154,6 +154,7 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
     assert {name: axis.kind for name, axis in plan.axes.items()} == {
         "geboren": "date",
         "plz": "hierarchy",
+        "einkommen": "number",
         "age": "number",
     }
 

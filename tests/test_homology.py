@@ -18,6 +18,7 @@ from kech.points.points import Points
 from kech.tables.demo import nine_rows
 from kech.topology.barcode import build_barcode
 from kech.topology.homology import find_holes
+from kech.topology.homology.boxes import box_bars, rips_bars
 from strategies import point_sets, unhurried
 from topology_oracles import build_filtration, eps_widths, simplex_radius
 
@@ -269,6 +270,48 @@ def test_boxes_agree_with_gudhi(kind, axes, count, top):
 
 
 @needs_ripser
+@settings(unhurried, max_examples=200)
+@given(point_sets(), st.sampled_from([2, 3]))
+def test_loops_of_boxes_are_those_of_ripser_on_every_kind_of_axis(points, field):
+    expected = rips_bars(points, 1, 1, 10**9, field=field, zero_length=False)
+    found = box_bars(points, 1, 1, 10**9, field=field, zero_length=False)
+
+    assert found.bars[1].tolist() == expected.bars[1].tolist()
+    assert found.left_out == expected.left_out
+
+
+@needs_ripser
+@KINDS
+@pytest.mark.parametrize(("axes", "count"), [(2, 250), (3, 200), (4, 80)])
+def test_loops_of_many_boxes_are_those_of_ripser_to_the_last_bit(kind, axes, count):
+    points = points_at(many_points(kind, axes, count, seed=axes))
+    expected = rips_bars(points, 1, 1, 10**9, field=3, zero_length=False)
+
+    assert box_bars(points, 1, 1, 10**9, field=3, zero_length=False).bars[1].tolist() == expected.bars[1].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_loops_of_boxes_are_those_of_a_union_of_cells(seed):
+    """GUDHI's cubical complex on cells of half a unit: each enters when the first box covers it."""
+    gudhi = pytest.importorskip("gudhi")
+    places = np.random.default_rng(seed).integers(0, 31, (120, 2))
+    places[:2] = [[0, 0], [30, 30]]
+    middles = (np.arange(-30, 90) + 0.5) / 2
+    cells = np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1)
+    enters = np.min([np.abs(cells - place).max(axis=2) + 0.25 for place in places], axis=0)
+    cubical = gudhi.CubicalComplex(top_dimensional_cells=enters)
+    cubical.compute_persistence()
+
+    assert same_bars(higher_bars(points_at(places), "box", 1)[1], cubical.persistence_intervals_in_dimension(1) / 30)
+
+
+def test_loops_of_twenty_thousand_boxes_are_not_refused():
+    bars = higher_bars(points_at(many_points("uniform", 2, 20_000, seed=1)), "box", 1)[1]
+
+    assert len(bars) > 5_000
+
+
+@needs_ripser
 def test_boxes_agree_with_ripser_on_the_plain_distances():
     from ripser import ripser
 
@@ -476,13 +519,11 @@ def test_bars_are_ordered_and_end_before_all_rows_are_one_simplex(metric, kind):
 
 @boxes_too
 def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
-    monkeypatch.setattr(
-        f"kech.topology.homology.{'boxes.rank_distances' if metric == 'box' else 'balls.skeleton'}", None
-    )
+    monkeypatch.setattr(f"kech.topology.homology.{'boxes.find_holes' if metric == 'box' else 'balls.skeleton'}", None)
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
     with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* MB .* max_dimension=0") as refusal:
-        higher_bars(points, metric, 1, memory=1_000_000)
+        higher_bars(points, metric, 1, memory=100_000)
     assert refusal.value.exit_code == 5
 
 
@@ -512,7 +553,7 @@ def test_refuses_more_distances_than_ripser_can_tell_apart(monkeypatch):
     monkeypatch.setattr("kech.topology.homology.boxes.FLOAT32_COUNTS", 20)
 
     with pytest.raises(ResourceError, match="too many distances"):
-        higher_bars(nine_points(), "box", 1)
+        higher_bars(points_at(many_points("uniform", 3, 9, seed=3)), "box", 2)
 
 
 def test_refuses_balls_in_many_columns():
@@ -549,12 +590,12 @@ def test_balls_need_numbers():
         higher_bars(nine_points(), "cube", 1)
 
 
-@pytest.mark.parametrize(("metric", "package"), [("box", "ripser"), ("ball", "scipy.spatial")])
-def test_names_the_missing_extra(metric, package, monkeypatch):
+@pytest.mark.parametrize(("metric", "package", "dimension"), [("box", "ripser", 2), ("ball", "scipy.spatial", 1)])
+def test_names_the_missing_extra(metric, package, dimension, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
 
-    with pytest.raises(MissingExtra, match=r"Homology above dimension 0 .*kech\[topology\]"):
-        higher_bars(nine_points(), metric, 1)
+    with pytest.raises(MissingExtra, match=rf"Homology .*dimension {dimension - 1}.*kech\[topology\]"):
+        higher_bars(points_at(many_points("uniform", 3, 9, seed=3)), metric, dimension)
     assert len(higher_bars(points_at([[0], [1], [3]]), metric, 1)[1]) == 0  # no holes on a line: nothing to install
 
 
@@ -564,4 +605,4 @@ def test_allows_half_of_the_memory(monkeypatch):
     small, real = {"SC_PAGE_SIZE": 4000, "SC_PHYS_PAGES": 500}, os.sysconf
     monkeypatch.setattr("kech.system.machine.sysconf", lambda name: small.get(name) or real(name))
     with pytest.raises(ResourceError, match="and 1 MB are allowed"):
-        higher_bars(points, "box", 1)
+        higher_bars(points, "box", 2)

@@ -570,3 +570,31 @@ def test_releases_of_one_series_are_no_obstacle_to_each_other(people, folder, mo
     for series in ([], ["another"], [first]):
         with pytest.raises(ReleasedBefore):
             write(series, 6, "three.csv")
+
+
+def test_a_release_takes_the_place_of_one_that_nobody_received(run, people, folder):
+    release = ("release", people, "-o", folder / "out.csv")
+    assert run(*release, *TWO, "--k", 5).code == 0
+    refused = run(*release, *TWO, "--k", 3)
+    assert refused.code == 4 and "If 'out.csv' was never handed out, let this release take its place: --replace" in (
+        refused.err
+    )
+    assert run(*release, *TWO, "--k", 3, "--replace").code == 0
+    (known,) = run("ledger", "--json").json["releases"]
+    assert known["release"] == json.loads((folder / "out.csv.certificate.json").read_text())["file"]["sha256"]
+    assert run("release", people, "-o", folder / "other.csv", *TWO, "--k", 5).code == 4
+
+
+def test_a_copy_that_was_entered_too_is_not_replaced(run, people, folder):
+    for name in ("out.csv", "copy.csv"):
+        assert run("release", people, "-o", folder / name, *TWO, "--k", 5).code == 0
+    before = (folder / "out.csv").read_bytes()
+    assert run("release", people, "-o", folder / "out.csv", *TWO, "--k", 3, "--replace").code == 4
+    assert (folder / "out.csv").read_bytes() == before and len(run("ledger", "--json").json["releases"]) == 2
+
+
+@pytest.mark.parametrize("words", [(), ("--no-ledger",), ("--folder", "new")])
+def test_only_a_release_that_the_ledger_knows_is_replaced(run, people, folder, words):
+    refused = run("release", people, "-o", folder / "out.csv", *AGE, "--k", 5, "--replace", *words)
+    assert refused.code == 2 and "--replace" in refused.err
+    assert not (folder / "out.csv").exists() and run("ledger", "--json").json["releases"] == []

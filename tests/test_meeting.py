@@ -530,7 +530,7 @@ def test_goals_on_the_command_line(run, folder, town):
     verified = json.loads(run("verify", folder / "out.parquet", "--json").out)
     assert verified["entropy_l"]["diagnosis"] >= 2 - 1e-9
     assert verified["t"]["diagnosis"] <= 0.5
-    assert "entropy_l" in run("verify", folder / "out.parquet").out
+    assert "entropy l" in run("verify", folder / "out.parquet").out
     assert len(pq.read_table(folder / "out.parquet")) == 600
     shown = json.loads(run("spectrum", town, "--k", "2,3", *words, "--json").out)
     assert all(row["t"] <= 0.5 for row in shown["spectrum"])

@@ -8,6 +8,7 @@ import pytest
 
 import kech
 from kech.errors import BadOption, NoSuchNode
+from zigzag_oracles import canonical, dionysus_bars, full_complex, zigzag_complexes
 
 SEEDS = [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)]
 
@@ -157,6 +158,20 @@ def test_a_path_walks_through_nodes_and_radii(through):
     upward = [mixed.rank(path[0], pair) for pair in path]
     assert upward == counts  # every map up is onto
     assert [int(((bars.birth == 0) & (bars.death >= 2 * place)).sum()) for place in range(4)] == counts
+
+
+@pytest.mark.parametrize("through", ["union", "intersection"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bars_of_a_path_are_those_of_dionysus(seed, through):
+    pytest.importorskip("dionysus")
+    frame = small_table(seed, rows=10)
+    path = [(0, 0, 0.3), (1, 0, 0.05), (0, 1, 0.1), (1, 1, 0.05), (0, 2, 0.2)]
+    bars = mixed_of(frame).zigzag(path, through)
+    nodes = [full_complex(canonical(components(frame, pair[:2], pair[2]))) for pair in path]
+    holes = [(1, at, at) for at, count in enumerate(bars.holes.tolist()) for _ in range(count)]
+    found = [(0, b, d) for b, d in zip(bars.birth.tolist(), bars.death.tolist(), strict=True)]
+
+    assert sorted(found + holes) == dionysus_bars(zigzag_complexes(nodes, through))
 
 
 def test_the_command_prints_what_python_gives(tmp_path, run):

@@ -101,7 +101,7 @@ def test_unknown_readings_lie_between_components_and_full_simplices():
 
 
 def test_a_barcode_is_drawn_where_holes_need_too_much_memory_and_says_so(monkeypatch):
-    monkeypatch.setattr("kech.topology.homology.half_the_memory", lambda: 1_000_000)
+    monkeypatch.setattr("kech.topology.homology.half_the_memory", lambda: 500_000)
     points = line_points(coordinates(np.random.default_rng(0), "uniform", 400, 4))
     barcode = build_barcode(points, "box", None, threads=1)
     with pytest.raises(ResourceError, match="Holes among 400 points"):

@@ -139,6 +139,24 @@ def test_one_person_with_all_rows_is_refused():
         release(frame, 2)
 
 
+@pytest.mark.parametrize("spellings", [["P-1", "p-1"], ["007", "7"], ["A_b", "a_B"], ["1\n2", "1 2"], ["x\ny", "X\nY"]])
+def test_spellings_of_one_person_are_one(spellings):
+    frame = visits(people=20).assign(patient=lambda rows: np.resize(spellings, len(rows)))
+
+    with pytest.raises(GoalNotMet, match="1 person"):
+        release(frame, 2)
+
+
+@pytest.mark.parametrize("least", [0, 5, -50])
+def test_numbers_of_people_give_the_labels_of_their_texts(least):
+    frame = visits(people=60)
+    numbers = frame["patient"].str[2:].astype(int) * 7 + least
+    labels = [release(frame.assign(patient=each), 5).frame for each in (numbers, numbers.astype(str))]
+    first, second = (each.sort_values("row_number").reset_index(drop=True) for each in labels)
+
+    pd.testing.assert_frame_equal(first, second)
+
+
 def test_the_person_is_nowhere_in_what_is_published(tmp_path):
     frame = visits()
     made = release(frame, 5)

@@ -21,11 +21,11 @@ SIDE = 12  # values of a column
 
 
 def random_visits(seed):
-    """A person and up to three whole numbers for each of 4 to 8 rows; 2 or 3 people must be in every class."""
+    """A person and up to three whole numbers for each of 4 to 9 rows; 2 or 3 people must be in every class."""
     rng = random.Random(seed)
     columns, people = rng.randint(1, 3), rng.randint(3, 6)
     rows = [
-        (rng.randrange(people), tuple(rng.randrange(SIDE) for _ in range(columns))) for _ in range(rng.randint(4, 8))
+        (rng.randrange(people), tuple(rng.randrange(SIDE) for _ in range(columns))) for _ in range(rng.randint(4, 9))
     ]
     return rows, min(rng.choice([2, 2, 3]), count_people(rows))
 
@@ -125,7 +125,7 @@ def tables_of(block):
 
 visits = st.integers(1, 3).flatmap(
     lambda columns: st.lists(
-        st.tuples(st.integers(0, 5), st.tuples(*[st.integers(0, SIDE - 1)] * columns)), min_size=2, max_size=8
+        st.tuples(st.integers(0, 5), st.tuples(*[st.integers(0, SIDE - 1)] * columns)), min_size=2, max_size=9
     )
 )
 

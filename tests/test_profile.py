@@ -152,6 +152,22 @@ def test_u_is_that_of_the_condensed_tree_of_hdbscan(metric, k):
         assert found.shares(k, float(eps))["alone"] == pytest.approx(np.mean(far / 2 > eps))
 
 
+@metrics
+@pytest.mark.parametrize("k", [2, 5])
+def test_u_is_the_noise_of_scikit_learns_hdbscan(metric, k):
+    cluster = pytest.importorskip("sklearn.cluster")
+    rows = np.random.default_rng(k).random((150, 2)) ** 3
+    unit = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    found = profile_of(pd.DataFrame(rows, columns=["x", "y"]), metric=metric)
+    distance = "chebyshev" if metric == "box" else "euclidean"
+    tree = cluster.HDBSCAN(min_cluster_size=2, min_samples=1, metric=distance, copy=True).fit(unit)
+
+    for eps in (0.002, 0.01, 0.03):
+        noise = tree.dbscan_clustering(2 * eps, min_cluster_size=k) == -1
+        assert found.shares(k, eps)["alone"] == pytest.approx(noise.mean())
+        assert 0 < noise.mean() < 1
+
+
 def fall_out(merges, k):
     """The distance at which each row leaves its last cluster of k rows, as distances shrink: Campello et al. (2013)."""
     count = len(merges) + 1

@@ -441,7 +441,7 @@ def test_every_example_of_a_command_stands_on_a_line_of_its_own(run, command):
     assert not [line for line in lines if line.count("Example:") > 1 or line.find("Example:") > 0]
 
 
-@pytest.mark.parametrize("words", [("risk", "{0}", "--original", "{1}"), ("compare", "{1}", "{0}")])
+@pytest.mark.parametrize("words", [("risk", "{0}", "--original", "{1}"), ("compare", "{0}", "--original", "{1}")])
 def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release, folder, words):
     (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
     (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")

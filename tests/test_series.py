@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 from collections import Counter, defaultdict
+from importlib import import_module
 from pathlib import Path
 
 import pyarrow as pa
@@ -105,6 +106,21 @@ def test_two_arrivals_wait_until_a_third_comes(nine, tmp_path):
     assert (few["rows"], few["series"]["arrivals"], few["series"]["waiting"]) == (9, 0, "<3")
     assert (enough["rows"], enough["series"]["waiting"]) == (12, 0)
     assert json.loads((tmp_path / "two.csv.certificate.json").read_text())["series"]["waiting"] == "<3"
+
+
+@pytest.mark.parametrize(("effort", "searched_as"), [(None, 9), ("quick", 0)])
+def test_new_rows_are_searched_as_a_part_of_their_table(series, tmp_path, monkeypatch, effort, searched_as):
+    """Unless an effort is named: at most three times as long, for each row, as the whole table would be."""
+    local = import_module("kech.cuts.local")
+    measured, efforts = local.progress_of, []
+    monkeypatch.setattr(local, "progress_of", lambda *given: efforts.append(given) or measured(*given))
+    publish(series, NINE[:3], tmp_path / "one.csv", effort=effort)
+    publish(series, NINE, tmp_path / "two.csv", effort=effort)
+
+    assert efforts[-1][2] == searched_as
+    for rows in (2_000, 5_000, 100_000, 3_000_000):
+        longest = [1 / measured(part, "normal", of)(1) / part for part, of in ((2_000, rows), (rows, 0))]
+        assert longest[0] <= min(3 * longest[1], 1 / measured(2_000, "normal", 0)(1) / 2_000) * (1 + 1e-9)
 
 
 def test_new_rows_gather_until_there_are_enough(series, tmp_path):

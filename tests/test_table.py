@@ -244,7 +244,7 @@ def test_a_kind_can_be_asked_for():
     assert kind_of(["02138", "10001"], axes={"a": "number"}) == "number"
     assert kind_of([1, 2], axes={"a": "set"}) == "text"
     assert kind_of([[1], [2]], axes={"a": "set"}) == "text"
-    with pytest.raises(BadValue, match="row 2: not a number"):
+    with pytest.raises(BadValue, match="row 2: this is not a number"):
         kind_of(["1", "x", "2"], axes={"a": "number"})
     with pytest.raises(BadValue, match="row 3: this is no date"):
         kind_of(["2020-01-01", None, "2020"], axes={"a": "date"})
@@ -388,10 +388,10 @@ def test_types_of_pandas_and_polars_keep_their_meaning():
         (pl.LazyFrame({"a": ["x"]}).with_columns(pl.col("a").cast(pl.Int64)), InputError, "InvalidOperationError"),
         (pl.LazyFrame({"a": ["x"]}).select("b"), InputError, "ColumnNotFoundError"),
         ({"a": [1]}, InputError, "A dict is no table"),
-        (np.ones((2, 2)), InputError, "not ndarray"),
-        (pd.Series([1]), InputError, "not Series"),
-        (None, InputError, "not NoneType"),
-        (b"t.csv", InputError, "not bytes"),
+        (np.ones((2, 2)), InputError, "A ndarray is no table"),
+        (pd.Series([1]), InputError, "A Series is no table"),
+        (None, InputError, "A NoneType is no table"),
+        (b"t.csv", InputError, "A bytes is no table"),
     ],
 )
 def test_what_is_no_table_is_refused(frame, error, says):

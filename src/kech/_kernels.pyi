@@ -147,6 +147,9 @@ def merge_points(
     threads: int,
     units: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]] | None = None,  # point, person and rows
 ) -> dict[str, NDArray[Any]]: ...
+def find_holes(
+    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, prime: int, threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def reach_rows(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
 ) -> NDArray[np.float64]: ...
@@ -183,7 +186,7 @@ def repair_classes(
     group: NDArray[np.int64],
     rows: NDArray[np.int64],
     split: bool,
-    apart: bool,
+    part_all: bool,
     person: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def meet_classes(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]: ...

@@ -183,15 +183,10 @@ class PeopleCounter {
 
     std::int64_t people() const { return people_; }
 
-    // People there would be with these rows, and without.
+    // People there would be with these rows.
     std::int64_t people_with(const Member& member) const {
         Person who = person_of(member.point);
         return people_ + (who < 0 ? member.rows : rows(who) == 0);
-    }
-
-    std::int64_t people_without(const Member& member) const {
-        Person who = person_of(member.point);
-        return people_ - (who < 0 ? member.rows : rows(who) == member.rows);
     }
 
     std::int64_t rows(Person who) const {

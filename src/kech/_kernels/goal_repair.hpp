@@ -20,8 +20,8 @@ class GoalRepair {
         : codes_(codes), secrets_(secrets), columns_(columns), axes_(widths.axes()), widths_(widths), k_(k), aims_(aims),
           split_(split), person_(person) {}
 
-    // Shares ascend by group.  With `apart` every class is parted again, not only those that were merged.
-    Shares run(const Shares& start, bool apart) {
+    // Shares ascend by group.  With `part_all` every class is parted again, not only those that were merged.
+    Shares run(const Shares& start, bool part_all) {
         Class everybody;
         for (Class& members : classes_of(start)) {
             everybody.insert(everybody.end(), members.begin(), members.end());
@@ -39,7 +39,7 @@ class GoalRepair {
         merge();
         std::vector<Class> done;
         for (auto& one : classes_)
-            if (!one.members.empty()) part(std::move(one), apart, done);
+            if (!one.members.empty()) part(std::move(one), part_all, done);
         return shares_of(done);
     }
 
@@ -407,14 +407,14 @@ class GoalRepair {
     // -- parting -------------------------------------------------------------------------------------------
 
     // Cut a class again and again where it pays most and both parts hold.
-    void part(JudgedClass&& whole, bool apart, std::vector<Class>& done) const {
+    void part(JudgedClass&& whole, bool part_all, std::vector<Class>& done) const {
         std::vector<JudgedClass> open;
         open.push_back(std::move(whole));
         while (!open.empty()) {
             JudgedClass one = std::move(open.back());
             open.pop_back();
             JudgedClass low(axes_), high(axes_);
-            if ((apart || one.merged) && one.rows >= 2 * k_ && divide(one, low, high)) {
+            if ((part_all || one.merged) && one.rows >= 2 * k_ && divide(one, low, high)) {
                 low.merged = high.merged = true;
                 open.push_back(std::move(low));
                 open.push_back(std::move(high));

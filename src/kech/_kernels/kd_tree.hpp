@@ -55,11 +55,24 @@ class KdTree {
                 Code x = codes_[a * axes_ + axis], y = codes_[b * axes_ + axis];
                 return x != y ? x < y : a < b;
             });
+            middle = find_cut(begin, middle, end, axis);
             build(begin, middle, side);
             nodes_[node].right = nodes_.size();
             build(middle, end, side);
         }
         nodes_[node].after = nodes_.size();
+    }
+
+    // Points with one code stay together where that leaves no half empty: then the boxes of both halves are apart.
+    std::size_t find_cut(std::size_t begin, std::size_t middle, std::size_t end, std::size_t axis) {
+        auto code = [&](std::int64_t i) { return codes_[i * axes_ + axis]; };
+        Code at = code(order_[middle]);
+        auto is_below = [&](std::int64_t i) { return code(i) < at; };
+        auto cut = std::partition(order_.begin() + begin, order_.begin() + middle, is_below) - order_.begin();
+        if (static_cast<std::size_t>(cut) > begin) return cut;
+        auto is_equal = [&](std::int64_t i) { return code(i) == at; };
+        cut = std::partition(order_.begin() + middle, order_.begin() + end, is_equal) - order_.begin();
+        return static_cast<std::size_t>(cut) < end ? cut : middle;
     }
 
     template <class Side>

@@ -7,6 +7,7 @@
 
 #include "blake2b.hpp"
 #include "box_counter.hpp"
+#include "box_holes.hpp"
 #include "checks.hpp"
 #include "dictionary.hpp"
 #include "dual_bound.hpp"
@@ -262,7 +263,7 @@ static nb::tuple leave_out(const Codes& codes, const Ints& weights, const Widths
 }
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k, const Aims& aims,
-                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool apart,
+                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool part_all,
                                 const Persons& person) {
     auto start = copy(point, group, rows);
     return hand_over(release_gil([&] {
@@ -271,7 +272,7 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
         check_person(persons);
         check_shares(start, codes.shape(0), k, persons);
         check_secrets(view(secrets), codes.shape(0), aims);
-        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split, persons).run(start, apart);
+        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split, persons).run(start, part_all);
     }));
 }
 
@@ -364,6 +365,17 @@ static nb::dict merge_points(const Codes& codes, const Ints& weights, const Widt
     out["end"] = hand_over(std::move(tree.end));
     out["order"] = hand_over(std::move(tree.order));
     return out;
+}
+
+// Widths at which holes of dimension 1 open, and at which they are filled.
+static nb::tuple find_holes(const Codes& codes, const Ints& weights, const Widths& widths, std::int64_t prime,
+                            unsigned threads) {
+    auto [births, deaths] = release_gil([&] {
+        check_points(view(codes), view(weights), widths);
+        require(prime >= 2 && prime <= 127, "coefficients are counted modulo a prime");
+        return find_box_holes(view(codes, weights), widths, prime, clamp_threads(threads));
+    });
+    return nb::make_tuple(hand_over(std::move(births)), hand_over(std::move(deaths)));
 }
 
 template <class Fold>
@@ -605,6 +617,7 @@ NB_MODULE(_kernels, m) {
     m.def("add_up", &add_shares, array, array, array);
     m.def("price_classes", &price_classes, array, one, array, array, array);
     m.def("merge_points", &merge_points, array, array, one, one, one, nb::arg("units").noconvert() = nb::none());
+    m.def("find_holes", &find_holes, array, array, one, one, one);
     m.def("reach_rows", &reach_rows, array, array, one, one, one);
     m.def("reach_all", &reach_all, array, array, one, one, one, one, person);
     m.def("reach_farthest", &reach_farthest, array, array, one, one, one);

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
+from kech.audit.roles.words import ADDRESSES, TEXT
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
@@ -14,6 +15,7 @@ from kech.axes.spelling import (
     hint_at_codes,
     hint_at_dates,
     hint_at_far_rows,
+    hint_at_own_values,
     hint_at_prefixes,
     hint_at_text,
     hint_at_variants,
@@ -24,14 +26,17 @@ from kech.points.people import encode_person
 from kech.points.people import number_people as number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
-from kech.release.identifying import find_identifying_together
+from kech.release.identifying import find_identifying_together, is_identifying
+from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
+from kech.tables.person_names import is_personal_name
 from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
 BARS = 24  # of a histogram
 MOST_PRICED = 200_000  # rows of a table whose columns are compared by what they cost
+FEWEST_HINTED = 20  # rows of a table of which values of one's own mean something
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
     "number": "intervals of round numbers",
@@ -86,6 +91,7 @@ class Inspection:
     repeated_people: tuple[str, ...] = ()  # what to say of columns that seem to name people and repeat
     counted: str = "rows"  # what k and the unique share count: people, where a column is the person
     costs: tuple[ColumnCost, ...] = ()  # what each quasi-identifier costs the others, the dearest first
+    given_away: dict[str, float] = field(default_factory=dict)  # of sensitive columns: share of rows, estimated
 
     def _repr_html_(self) -> str:
         from kech.views.notebook_audits import show_inspection
@@ -101,7 +107,8 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
 
     Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
-    `costs` says what each quasi-identifier costs the others in classes of k, unless that is not wanted.
+    `costs` says what each quasi-identifier costs the others in classes of k, and `given_away` in which share of the
+    rows a class of k would share one sensitive value; without `costs` neither is computed.
     """
     check_is_table(table)
     if rows < 0:
@@ -109,10 +116,10 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     inspection = look_at(table, rows)
     reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:
-        return replace(inspection, costs=price_columns(table, inspection, k) if costs else ())
+        return foresee(table, inspection, k) if costs else inspection
     with table.reread(**reading) as again:
         better = look_at(again, rows)
-        better = replace(better, costs=price_columns(again, better, k) if costs else ())
+        better = foresee(again, better, k) if costs else better
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, reading=reading)
 
@@ -130,24 +137,35 @@ def look_at(table: Table, rows: int) -> Inspection:
     source = table.source
     reports = tuple(describe(table, name, facts[name], guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
-    as_they_are = [name for name, each in guessed.items() if each.role in ("sensitive", "plain")]
+    as_they_are = [name for name, each in guessed.items() if each.role == "sensitive" or name in table.keep]
     together = tuple(map(tuple, find_identifying_together(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
-    repeated = tuple(repeat.says for repeat in (*table.repeats, *find_repeated_identifiers(table, guessed)))
+    repeated = tuple(say_repeats([*table.repeats, *find_repeated_identifiers(table, guessed)]))
     counted = "people" if person else "rows"
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
 
-def price_columns(table: Table, inspection: Inspection, k: int) -> tuple[ColumnCost, ...]:
-    """What each quasi-identifier costs the others, generalized as a plan would say; none of a very large table."""
+def foresee(table: Table, inspection: Inspection, k: int) -> Inspection:
+    """What classes of k would cost and give away, generalized as a plan would say; nothing of a very large table."""
     usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
-    if len(usable) < 2 or not 0 < table.rows <= MOST_PRICED:
-        return ()
-    person = [column.column for column in inspection.columns if column.role == "person"]
-    axes = {c.column: kind for c in usable if c.column not in table.request.axes and (kind := suggest_kind(c))}
-    roles = {"quasi_identifiers": [column.column for column in usable], "sensitive": (), "person": person or None}
-    chosen = replace(table, request=table.request.override(**roles, axes=axes))
-    return compute_column_costs(build_points(chosen), k, threads=table.threads)
+    if not usable or not 0 < table.rows <= MOST_PRICED:
+        return inspection
+    named = {role: [c.column for c in inspection.columns if c.role == role] for role in ("person", "sensitive")}
+    kinds = {c.column: suggest_kind(c) if suggest_kind(c) in ("set", "hierarchy", c.type) else "set" for c in usable}
+    roles = {"quasi_identifiers": [column.column for column in usable], "person": named["person"] or None}
+    chosen = replace(
+        table, request=table.request.override(**roles, sensitive=named["sensitive"], axes=kinds | table.request.axes)
+    )
+    points = build_points(chosen, with_sensitive=True)
+    costs = compute_column_costs(points, k, threads=table.threads)
+    away = estimate_given_away(points, k, threads=table.threads) if named["sensitive"] else {}
+    return replace(inspection, costs=costs, given_away=away)
+
+
+def say_repeats(repeats: Sequence[Repeat]) -> Iterator[str]:
+    """What to say of columns that repeat; of several that hold names of people, the first says it for all."""
+    names = [each for each in repeats if len(each.columns) == 1 and is_personal_name(each.columns[0])]
+    yield from (repeat.says for repeat in repeats if repeat not in names[1:])
 
 
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
@@ -189,7 +207,8 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
-        if roles[name] == "identifier" and table.facts(name).type != "other":
+        is_person_like = not any(says in guessed[name].reason for says in (ADDRESSES, TEXT))
+        if roles[name] == "identifier" and is_person_like and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
                 yield Repeat((name,), "declared", *counts)
@@ -201,13 +220,18 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
-            generalized = wording(build_axis(table, column, Labels())[0].parameters(()))
+            generalized = wording(build_axis(table, column, Labels()).parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
     if guess.is_code and role == "quasi-identifier" and kind == "number" and column not in table.request.axes:
         hint = join_hints(hint_at_categories(column), hint if hint and not hint.axis else None)
+    is_read_well = hint is None or not hint.reading
+    if role == "sensitive" and is_read_well and facts.rows >= FEWEST_HINTED and is_identifying(table, column):
+        hint = join_hints(hint, hint_at_own_values())
     says, axis, reading = (hint.says, hint.axis, hint.reading) if hint else (None, None, {})
+    if role == "quasi-identifier" and axis and not trouble:
+        generalized = WORDS[axis].format(leaves=facts.distinct)
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)
     return ColumnReport(*about, bars, generalized, trouble, says, axis, reading, shared)

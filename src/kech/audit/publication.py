@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from kech.audit.verification import verify_release
 from kech.errors import BadOption, BadTarget, check_path
+from kech.release.admission import AdmissionOptions
 from kech.release.ledger import open_ledger
 from kech.release.plan import write_request
 from kech.release.release import Release
@@ -72,8 +73,8 @@ def publish_release(
     with refuse_disk_errors(place), draft_folder(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
-        past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
-        certificate = release.write(file, within=draft, **past)
+        terms = AdmissionOptions(open_ledger() if ledger else None, earlier, allow_composition)
+        certificate = release.write_file(file, None, None, terms, within=draft)
         with strike_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)

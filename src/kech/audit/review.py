@@ -121,7 +121,7 @@ def build_tree(
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
     wished = replace_part(choice, kind=axis_kind, order=order if axis_kind == "ordered" else ())
     chosen = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
-    axis, _ = build_axis(chosen, column, labels, by_level=True)
+    axis = build_axis(chosen, column, labels, by_level=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

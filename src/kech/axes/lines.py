@@ -74,7 +74,7 @@ class LineAxis(Axis):
 
     @property
     def state(self) -> bytes:
-        """Which edges are published."""
+        """The published edges, as bytes that are equal exactly for equal edges."""
         return self.cells[0].tobytes()
 
     @cached_property

@@ -63,7 +63,7 @@ class RankAxis(TextAxis):
 
     @property
     def state(self) -> bytes:
-        """Which values are rare."""
+        """The rare values, as bytes that are equal exactly for equal values."""
         return self.rare.tobytes()
 
     @cached_property

@@ -7,7 +7,7 @@ This is the only reader of labels; `release/writing.py` and the axes write them.
 brackets   [22, 25]
 dash       22-25, and of dates 2001-01-01/2001-12-31
 columns    two columns, low and high; -inf and inf, or 0001-01-01 and 9999-12-31, where an end is open
-midpoint   two columns, middle and half width, of dates in days; inf where an end is open
+midpoint   two columns, middle and half width, of dates in days; inf where the upper end is open, -inf the lower
 
 Single values, open tails (`>= 80`) and `*` are written alike in the first two.  Two columns are both empty where a
 value is missing.  The middle of an open tail is that of its end and the end of the domain; `*` has none.
@@ -292,13 +292,13 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
     def read(middle: Cell, half: Cell) -> Cell:
         if not middle and not half:
             return middle
-        is_open = OPEN["number"].get(half or "") == "+"
-        if not middle and is_open:
+        side = OPEN["number"].get(half or "")
+        if not middle and side == "+":
             return EVERYTHING
         try:
             centre = exact_place(axis, middle or "")
-            if is_open:
-                return _spell(*_ends_of_tail(axis, centre, domain), closed)
+            if side:
+                return _spell(*_ends_of_tail(axis, centre, domain, side), closed)
             return _spell(*_ends_around(axis, centre, exact_number(half or "")), closed)
         except (ValueError, OverflowError):
             return f"no middle: {middle} {half}"
@@ -306,14 +306,13 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
     return read
 
 
-def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell, Cell]:
-    """The ends of an open tail from its middle: the tail is in the half of the domain that contains the middle."""
-    start, stop = domain
-    if 2 * centre > start + stop:
-        return _format_exact(axis, 2 * centre - stop, max(abs(centre), abs(stop))), None
-    if 2 * centre < start + stop:
-        return None, _format_exact(axis, 2 * centre - start, max(abs(centre), abs(start)))
-    raise ValueError
+def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any], side: str) -> tuple[Cell, Cell]:
+    """The ends of a tail that is open on one side: its middle lies between its edge and the end of the domain there."""
+    end = domain[side == "+"]
+    if not domain[0] <= 2 * centre - end <= domain[1]:
+        raise ValueError
+    edge = _format_exact(axis, 2 * centre - end, max(abs(centre), abs(end)))
+    return (edge, None) if side == "+" else (None, edge)
 
 
 def _ends_around(axis: Axis, centre: Any, half: Fraction) -> tuple[Cell, Cell]:

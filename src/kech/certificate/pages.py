@@ -175,17 +175,17 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
 
 def _inspect_chunk(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     """Add to the column the unused values of one chunk, and the names of its false statistics."""
-    about, statistics = chunk[3], _statistics(data, chunk)
-    pages = list(_pages(data, about))
-    values = _values(column, about, pages)
+    metadata, statistics = chunk[3], _statistics(data, chunk)
+    pages = list(_pages(data, metadata))
+    values = _values(column, metadata, pages)
     if certified and not values.readable:
         raise ValueError
-    if sum(_page_rows(head) for head, _ in pages) != about[5]:
+    if sum(_page_rows(head) for head, _ in pages) != metadata[5]:
         raise ValueError
     column.unused |= values.unused
     statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
     column.untrue |= {words for stats in statistics for words in _false_statistics(column, stats, values)}
-    nulls, chunk_statistics = about[5] - values.rows, about.get(12, {})
+    nulls, chunk_statistics = metadata[5] - values.rows, metadata.get(12, {})
     if values.readable and not column.repeats and chunk_statistics.get(3, nulls) != nulls:
         column.untrue.add("null count")
     if values.readable and chunk_statistics.get(4, 0) > values.distinct:
@@ -201,16 +201,16 @@ def _drop_values_of_other_chunks(data: Any, column: Column, chunks: Sequence[Str
         column.unused -= {value for value in column.unused if _occurs_plain(column, value, values)}
 
 
-def _first_page(about: Struct) -> int:
+def _first_page(metadata: Struct) -> int:
     """Where the pages of a chunk begin; a chunk without rows has only a dictionary."""
-    return int(min((place for place in (about[9], about.get(11, 0)) if place > 0), default=0))
+    return int(min((place for place in (metadata[9], metadata.get(11, 0)) if place > 0), default=0))
 
 
-def _pages(data: Any, about: Struct) -> Iterator[tuple[Struct, bytes]]:
+def _pages(data: Any, metadata: Struct) -> Iterator[tuple[Struct, bytes]]:
     """The header of each page of a chunk, and its stored bytes."""
-    place = _first_page(about)
-    end = place + about[7]
-    allowed = MOST_UNPACKED + MOST_TIMES * about[7]
+    place = _first_page(metadata)
+    end = place + metadata[7]
+    allowed = MOST_UNPACKED + MOST_TIMES * metadata[7]
     while place < end:
         reader = Reader(data, place)
         head = reader.struct()
@@ -227,19 +227,20 @@ def _page_rows(head: Struct) -> int:
     return int(head[5][1] if head[1] == DATA else head[8][1] if head[1] == DATA_V2 else 0)
 
 
-def _unpack(about: Struct, stored: bytes, size: int) -> bytes:
+def _unpack(metadata: Struct, stored: bytes, size: int) -> bytes:
+    """The bytes of a page, decompressed by the codec of its chunk to `size` bytes."""
     import pyarrow
 
     if size < 0:
         raise ValueError
-    if about[4] == 0 or not size:
+    if metadata[4] == 0 or not size:
         return stored
-    return bytes(pyarrow.Codec(CODECS[about[4]]).decompress(stored, size, asbytes=True))
+    return bytes(pyarrow.Codec(CODECS[metadata[4]]).decompress(stored, size, asbytes=True))
 
 
-def _dictionaries(about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
+def _dictionaries(metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
     """How many values the dictionaries of a chunk list, and the bytes of these values."""
-    dictionaries = [(head[7][1], _unpack(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
+    dictionaries = [(head[7][1], _unpack(metadata, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
     return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
 
 
@@ -255,16 +256,16 @@ def _split(column: Column, page: bytes, count: int) -> list[bytes]:
     return values
 
 
-def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
+def _values(column: Column, metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
     """The values in the pages of a chunk; a dictionary without unused values counts as a plain page."""
-    listed, dictionary = _dictionaries(about, pages)
+    listed, dictionary = _dictionaries(metadata, pages)
     if not 0 <= listed * (column.width or 4) <= len(dictionary):
         raise ValueError
     used = np.zeros(listed, bool)
     values = Values(0, 0, set(), set(), [], True)
     for head, stored in pages:
         if head[1] in (DATA, DATA_V2):
-            encoding, rows, body = _body(column, about, head, stored)
+            encoding, rows, body = _body(column, metadata, head, stored)
             values.rows += rows
             if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
                 for numbers, _ in _runs(body[1:], body[0], rows):
@@ -291,10 +292,10 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
     return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
 
 
-def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
+def _body(column: Column, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a data page, the number of its values, and their bytes, without the levels."""
     if head[1] == DATA:
-        page, header = _unpack(about, stored, head[2]), head[5]
+        page, header = _unpack(metadata, stored, head[2]), head[5]
         if column.repeats:
             page = page[4 + int.from_bytes(page[:4], "little") :]
         levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
@@ -304,7 +305,7 @@ def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[i
     if header[5] < 0 or header[6] < 0:
         raise ValueError
     size = head[2] - start
-    body = _unpack(about, stored[start:], size) if header.get(7, True) else stored[start:]
+    body = _unpack(metadata, stored[start:], size) if header.get(7, True) else stored[start:]
     return header[4], _present(column, stored[header[6] :], header[1]), body
 
 

@@ -77,5 +77,6 @@ class Reader:
         return number | byte << shift
 
     def _zigzag(self) -> int:
+        """The next signed number, in the zigzag encoding: 0, -1, 1, -2, ..."""
         number = self.number()
         return (number >> 1) ^ -(number & 1)

@@ -1,9 +1,23 @@
 """The command that looks at a release before it is written: preview."""
 
+from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split_names, with_options
+from kech.cli.intake import (
+    RELEASE,
+    Names,
+    Options,
+    TableName,
+    app,
+    check_picture,
+    parse_whole,
+    split_names,
+    with_options,
+)
 from kech.errors import BadOption
 from kech.request import FIELDS
 from kech.views.screen import previews as drawings
@@ -18,7 +32,7 @@ def preview(
     /,
     *,
     options: Options,
-    rows: Whole = 10,
+    rows: Annotated[int | None, Parameter(converter=parse_whole)] = None,
     on: Names = [],  # noqa: B006
     radius: float | None = None,
     plot: Path | None = None,
@@ -34,7 +48,7 @@ def preview(
     Parameters
     ----------
     rows: int
-        Number of first rows to show before and after.
+        Number of first rows to show before and after, by default 10 where they fit on the screen.
     on: list[str]
         Two quasi-identifiers on which to show rows as points and classes as boxes.
     radius: float
@@ -59,7 +73,8 @@ def preview(
             subject: kech.Release | kech.WeightedBarcode = kech.make_release(opened, request, preview=True)
         else:
             subject = kech.compute_barcode(opened, max_dimension=0, grid=options.typed["grid"] or "exact")
-        picture = kech.compute_preview(subject, on=columns, eps=radius, rows=rows)
+        picture = kech.compute_preview(subject, on=columns, eps=radius, rows=10 if rows is None else rows)
     if plot is not None:
         picture.plot(plot)
-    options.show(picture.to_json() | {"price": price, "plot": plot and str(plot)}, drawings.print_preview)
+    draw = partial(drawings.print_preview, cell_by_cell=rows is not None)
+    options.show(picture.to_json() | {"price": price, "plot": plot and str(plot)}, draw)

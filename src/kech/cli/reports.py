@@ -13,7 +13,6 @@ from kech.cli.intake import (
     Names,
     Probabilities,
     Seed,
-    TableName,
     app,
     read_plan_or_default,
     split_names,
@@ -87,10 +86,10 @@ def report(
 
 @app.command
 def compare(
-    original: TableName,
     table: Released,
     /,
     *,
+    original: str | Path,
     certificate: Certificate = None,
     plan: Path | None = None,
     target: str | None = None,
@@ -99,12 +98,14 @@ def compare(
 ) -> None:
     """Compare a released file with its original: what can still be learned from it. PRIVATE: not for publication.
 
-    Example: kech compare people.csv safe.csv
+    Example: kech compare safe.csv --original people.csv
 
-    Example: kech compare people.csv safe.csv --target income
+    Example: kech compare safe.csv --original people.csv --target income
 
     Parameters
     ----------
+    original: str
+        The original table.
     plan: Path
         Plan that says how to read the original: hierarchies, null values, dialect.
     target: str

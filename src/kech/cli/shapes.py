@@ -27,7 +27,8 @@ from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
-MOST_PARTITIONED = 100_000  # points with which partitions are searched by default
+MOST_PARTITIONED = 5_000  # points with which partitions are searched by default: more take seconds
+MOST_PARTITIONED_IN_PICTURES = 100_000  # pictures mark what the cuts reach
 OVER_VERSIONS = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # options that it uses
 
 
@@ -90,7 +91,8 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-        if needs_partitions(result, reading) and not no_partitions:
+        most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
+        if needs_partitions(result, reading, most) and not no_partitions:
             result = kech.search_partitions(result, ks, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
@@ -101,9 +103,9 @@ def barcode(
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
-def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None) -> bool:
-    """Whether to search for partitions: for the reading partition, or by default where there are few points."""
-    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= MOST_PARTITIONED)
+def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None, most: int) -> bool:
+    """Whether to search for partitions: for the reading partition, or by default with at most so many points."""
+    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= most)
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:
@@ -287,7 +289,8 @@ def zigzag(
         result = kech.compute_zigzag(opened, steps, through="union" if through is None else through)
     if plot is not None:
         result.plot(plot, k=2 if k is None else k)
-    summary = result.to_json(2 if k is None else k, longest=longest)
+    listed = longest if options.json or options.json_lines or longest is not None else 0  # a screen shows the summary
+    summary = result.to_json(2 if k is None else k, longest=listed)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 

@@ -146,6 +146,7 @@ def release(
     as_sql: Annotated[Path | None, Parameter(group=FILES)] = None,
     earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
     allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
+    replace: Annotated[bool, Parameter(negative="", group=FILES)] = False,
     no_ledger: Annotated[bool, Parameter(negative="", group=FILES)] = False,
     bound: Flag = False,
 ) -> None:
@@ -180,6 +181,8 @@ def release(
         the series that were moved; it remembers their new place.
     allow_composition: bool
         Release nevertheless, and show the k of all releases together.
+    replace: bool
+        The release at the path of the output was never handed out: this one takes its place, and the ledger forgets it.
     no_ledger: bool
         Do not look for earlier releases and do not remember this one. The certificate says so.
     bound: bool
@@ -187,7 +190,8 @@ def release(
     """
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     if series is not None:
-        for option, value in {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound}.items():
+        unused = {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound, "--replace": replace}
+        for option, value in unused.items():
             if value:
                 raise BadOption(option, "a release of a series cannot use it. Omit it.")
         publish_in_series(series, table, options, output, certificate, past)
@@ -198,6 +202,8 @@ def release(
     request = options.request()
     if folder is not None and any(path is not None for path in (certificate, mapping, as_sql)):
         raise BadOption("--folder", "the folder holds the certificate. Omit --certificate, --mapping and --as-sql.")
+    if folder is not None and replace:
+        raise BadOption("--replace", "it replaces one file. Delete the folder and say: kech ledger --forget HASH.")
     with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
@@ -209,7 +215,8 @@ def release(
             if folder is not None:
                 result = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
-                written = new_release.write(output, certificate, mapping=mapping, sql=as_sql, **past)
+                files: dict[str, Any] = {"mapping": mapping, "sql": as_sql, "replace": replace}
+                written = new_release.write(output, certificate, **files, **past)
                 result = new_release.summarize(output, written, certificate, mapping, as_sql)
         result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [

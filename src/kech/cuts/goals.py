@@ -12,7 +12,7 @@ from math import inf
 import numpy as np
 
 from kech._kernels import Aims, repair_classes
-from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
+from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss, protected_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
 from kech.points.models import all_classes_meet, format_figures, worst_figures
@@ -41,11 +41,14 @@ def cut_for_goals(
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
     whole = check_reachable(points, goal)
-    starts = start_sizes(ks, goal, points.people)
     repaired: dict[int, Partition] = {}
-    for k, partition in zip(starts, make(points, starts, cut, run), strict=True):
-        report("meeting goals", len(repaired) / len(starts))
-        repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
+    for starts in start_sizes(ks, goal, points.people):
+        partitions = list(make(points, starts, cut, run))
+        if repaired and is_dearer(partitions[-1], list(repaired.values())[-1], goal):
+            break
+        for k, partition in zip(starts, partitions, strict=True):
+            report("meeting goals")
+            repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
     if not keeps_goals(whole, goal):
         repaired = {k: partition for k, partition in repaired.items() if keeps_goals(partition, goal)}
     if max(repaired, default=0) < max(ks):
@@ -55,14 +58,22 @@ def cut_for_goals(
     return iter([best[sizes.index(k)] for k in ks])
 
 
-def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
-    """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times.
+def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> Iterator[list[int]]:
+    """The k to cut for: first those with at least as many rows as any goal needs, then the largest doubled, one by one.
 
     One person may hold several values, so a goal may need more rows than there are people.
     """
-    sizes = {max(k, min(goal.least_rows, people)) for k in ks}
-    sizes |= {max(sizes) << doubling for doubling in range(1, DOUBLINGS + 1)}
-    return sorted(size for size in sizes if size <= people)
+    sizes = sorted({max(k, min(goal.least_rows, people)) for k in ks if k <= people})
+    yield sizes
+    yield from ([sizes[-1] << doubling] for doubling in range(1, DOUBLINGS + 1) if sizes[-1] << doubling <= people)
+
+
+def is_dearer(larger: Partition, repaired: Partition, goal: Goal) -> bool:
+    """Whether a cut for a larger k loses more than what was repaired for a smaller one.
+
+    Its own repair can only add to that, and a still larger k loses still more.
+    """
+    return keeps_goals(repaired, goal) and protected_loss(larger) >= protected_loss(repaired)
 
 
 def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool = True) -> Partition:
@@ -70,34 +81,36 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool =
 
     By people it may keep them only where all rows as one class do.
     """
-    dealt = assign_grains(partition)
-    if keeps_goals(dealt, goal):
-        return dealt
-    mended = repair(dealt, k, goal, split_points=split_points, apart=False)
-    if mended.classes > HARD * dealt.classes:
-        return mended
-    return min(mended, repair(merge_all_classes(dealt), k, goal, split_points=split_points, apart=True), key=mean_loss)
+    assigned = assign_grains(partition)
+    if keeps_goals(assigned, goal):
+        return assigned
+    repaired = repair(assigned, k, goal, split_points=split_points, part_all=False)
+    if repaired.classes > HARD * assigned.classes:
+        return repaired
+    return min(
+        repaired, repair(merge_all_classes(assigned), k, goal, split_points=split_points, part_all=True), key=mean_loss
+    )
 
 
-def repair(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
+def repair(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
     """Classes that keep the goals.  Those that are printed alike are one, which can break a goal by people: such
     classes are repaired again, and where that does not end, all rows are one class.
     """
-    mended = repair_once(dealt, k, goal, split_points=split_points, apart=apart)
+    repaired = repair_once(assigned, k, goal, split_points=split_points, part_all=part_all)
     for _ in range(MOST_REPAIRS):
-        if mended.points.person is None or keeps_goals(mended, goal):
-            return mended
-        mended = repair_once(mended, k, goal, split_points=split_points, apart=False)
-    return merge_all_classes(dealt)
+        if repaired.points.person is None or keeps_goals(repaired, goal):
+            return repaired
+        repaired = repair_once(repaired, k, goal, split_points=split_points, part_all=False)
+    return merge_all_classes(assigned)
 
 
-def repair_once(dealt: Partition, k: int, goal: Goal, *, split_points: bool, apart: bool) -> Partition:
+def repair_once(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; `split_points` may part equal rows."""
-    points = dealt.points
+    points = assigned.points
     assert points.sensitive is not None
     aims, values = build_aims(goal, points.sensitive), points.sensitive.codes
-    shares = (dealt.point, dealt.group, dealt.rows)
-    how = (expected_widths(points), k, aims, *shares, split_points, apart, points.person)
+    shares = (assigned.point, assigned.group, assigned.rows)
+    how = (expected_widths(points), k, aims, *shares, split_points, part_all, points.person)
     return build_partition(points, *repair_classes(points.codes, values, *how))
 
 
@@ -111,7 +124,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
             or keeps_goals(assign_grains(protected), goal)
         ):
             return protected
-        protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, apart=False))
+        protected = protect_labels(repair(assign_grains(protected), k, goal, split_points=split_points, part_all=False))
     protected = protect_labels(merge_all_classes(assign_grains(partition)))
     check_goals(assign_grains(protected), goal, UNMET)
     return protected
@@ -120,7 +133,7 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, split_points:
 def merge_for_goals(partition: Partition, k: int, goal: Goal) -> Partition:
     """The classes at hand, merged and parted until they keep the goals; quick, since nothing is searched anew."""
     classes = build_partition(partition.points, partition.point, partition.group, partition.rows)
-    return protect_for_goals(repair(classes, k, goal, split_points=True, apart=False), k, goal, split_points=True)
+    return protect_for_goals(repair(classes, k, goal, split_points=True, part_all=False), k, goal, split_points=True)
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kech.cuts import cut_points
 from kech.cuts.bounds import eps_bound
+from kech.cuts.minimal import ROUNDING
 from kech.errors import BadOption
 from kech.points.partition import Partition, largest_radius, mean_loss
 from kech.points.points import Points
@@ -57,8 +58,8 @@ def reach(barcode: WeightedBarcode, k: int, threads: int) -> Reached:
     minimal, local = (next(cut_points(tree.units, [k], Cut(cut=cut), Goal(k=k), threads=threads)) for cut in CUTS)
     known = barcode.count_most(k)
     eps, classes = known[0] if known else (measure(tree, minimal), minimal.classes)
-    bound = eps if known else min(bound_radius(tree, k, minimal, threads), eps)
-    return Reached(k, bound, eps, classes, measure(tree, local), local.classes)
+    bound = eps if known else bound_radius(tree, k, minimal, threads)
+    return Reached(k, eps if bound > eps - ROUNDING else bound, eps, classes, measure(tree, local), local.classes)
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:

@@ -50,7 +50,7 @@ def cut_rest(
     partitions = list(make(points, ks, cut, run))
     for k in ks_to_search(ks, effort):
         at = ks.index(k)
-        fewer = leave_rows(join_grains(partitions[at], points.at(k)), k, limit, goal, cut, run)
+        fewer = search_suppressed(join_grains(partitions[at], points.at(k)), k, limit, goal, cut, run)
         partitions[at] = min([partitions[at], *cut_others(make, goal, points, fewer, k, cut, run)], key=key)
     for partition in enforce_monotone_loss(ks, partitions, key):
         yield replace(partition, eps=largest_radius(partition) if narrow else partition.eps, eps_bound=None)
@@ -107,7 +107,7 @@ def match_points(rest: Points, points: Points, kept: Ints) -> Ints | None:
 # -- letting rows go ---------------------------------------------------------------------------------------
 
 
-def leave_rows(start: Partition, k: int, limit: int, goal: Goal, cut: Cut, run: Run) -> Partition:
+def search_suppressed(start: Partition, k: int, limit: int, goal: Goal, cut: Cut, run: Run) -> Partition:
     """The best partition found on these axes in which at most so many rows are in no class.
 
     k people outside could as well be a class, which is no wider than its axes: for the lowest loss fewer are enough.
@@ -117,24 +117,26 @@ def leave_rows(start: Partition, k: int, limit: int, goal: Goal, cut: Cut, run: 
     is_free = narrow or goal.has_sensitive_goals or start.points.person is not None
     most = min(limit, start.points.rows - least if is_free else k - 1)
     report(f"leaving rows out at k={k}")
-    go = partial(let_go, k=least, most=most, effort=cut.effort or 0.0, run=run)
+    go = partial(suppress_and_search, k=least, most=most, effort=cut.effort or 0.0, run=run)
     return shrink(start, k, 0.0, go) if narrow else go(start)
 
 
-def let_go(start: Partition, k: int, most: int, effort: str | float, run: Run, *, limit: float = inf) -> Partition:
+def suppress_and_search(
+    start: Partition, k: int, most: int, effort: str | float, run: Run, *, limit: float = inf
+) -> Partition:
     """Rows leave their classes and come back, and classes search what to do without them; what is wider than the
     limit is dear.
     """
     best = start
     for price in PRICES:
-        partition = build_partition(best.points, *send_out(best, k, most, price, limit))
+        partition = build_partition(best.points, *suppress_at_price(best, k, most, price, limit))
         if partition.suppressed:
             partition = search(partition, k, effort, run, limit=limit)
         best = partition
     return best
 
 
-def send_out(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
+def suppress_at_price(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
     """The shares of the rows that stay; a row outside costs this share of the widest class there is."""
     points = partition.points
     growth = [lost_values(axis) for axis in points.axes]

@@ -10,6 +10,7 @@ FLAGS = {
     "allow-composition": "allow_composition=True",
     "no-ledger": "ledger=False",
     "pad": "pad=True",
+    "replace": "replace=True",
     "rows-are-people": "rows_are_people=True",
 }
 LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")

@@ -40,9 +40,10 @@ from kech.errors import (
 )
 from kech.points.people import (
     ALONE,
+    Holders,
     Persons,
+    count_holders_of_values,
     count_people,
-    count_representatives,
     draw_numbers,
     draw_person_numbers,
     encode_people,
@@ -381,8 +382,7 @@ def build_points(
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     most, people = point_limit.limit(table), encode_people(table, histories=histories)
-    coded = [build_axis(table, column, labels, people, by_level=by_level) for column in table.quasi_identifiers]
-    axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
+    axes, mappings = build_axes(table, labels, people, by_level=by_level)
     warn_of_text(table, mappings)
     origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
@@ -582,30 +582,52 @@ def check_sensitive(table: Table) -> None:
 # -- axes and codes from the values of a column --------------------------------------------------------------
 
 
-def build_axis(
-    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, by_level: bool = False
+def build_axes(
+    table: Table, labels: Labels, people: Sequence[Mapping1D], *, by_level: bool
+) -> tuple[tuple[Axis, ...], tuple[Mapping1D, ...]]:
+    """The axis of each quasi-identifier, and the mapping of its values to codes."""
+    numbered = [read_values(table, column) for column in table.quasi_identifiers]
+    places, by_rows = zip(*numbered, strict=True)
+    holders = count_holders_of_values(table, people, places) if people else by_rows
+    coded = [
+        code_values(table, values, counts, labels, by_level=by_level)
+        for values, counts in zip(places, holders, strict=True)
+    ]
+    axes, mappings = zip(*coded, strict=True)
+    return axes, mappings
+
+
+def build_axis(table: Table, column: str, labels: Labels, *, by_level: bool = False) -> Axis:
+    """The axis of one column by itself, where rows are people."""
+    return code_values(table, *read_values(table, column), labels, by_level=by_level)[0]
+
+
+def read_values(table: Table, column: str) -> tuple[Mapping1D, Holders]:
+    """The distinct values of a column, each with its place as code and NULL behind them, and the rows of each."""
+    kind = "text" if find_hierarchy(table, column) is not None else table.kind(column)
+    values, rows = table.values(column, kind)
+    places = Mapping1D(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
+    return places, Holders(rows, rows, int(table.facts(column).nulls))
+
+
+def code_values(
+    table: Table, values: Mapping1D, holders: Holders, labels: Labels, *, by_level: bool
 ) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes.
 
-    Rare values and allowed edges follow from the rows of each value, or from its people where k counts people.
+    Holders decide what is rare and where edges may lie.
     """
-    choice = table.choice(column)
-    hierarchy = find_hierarchy(table, column)
-    nulls = int(table.facts(column).nulls)
-    kind = "text" if hierarchy is not None else table.kind(column)
-    values, counts = table.values(column, kind)
-    holders, has_null = counts, nulls > 0
-    if people:
-        holders, counts, nulls = count_representatives(table, people, column, kind, values)
+    column, kind = table.columns[values.column], values.kind
+    choice, has_null = table.choice(column), table.facts(column).nulls > 0
     grid, protect = labels.for_axis(choice)
     grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
     if kind == "text":
-        texts = TextCounts(values, holders, counts, nulls, has_null)
+        texts, hierarchy = TextCounts(values.values, *holders, has_null), find_hierarchy(table, column)
         axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
-        is_date = kind == "date"
-        axis = build_line_axis(column, values, counts, has_null, is_date=is_date, grid=grid, protect=protect)
-    return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
+        rows, is_date = holders.standing, kind == "date"
+        axis = build_line_axis(column, values.values, rows, has_null, is_date=is_date, grid=grid, protect=protect)
+    return axis, replace(values, codes=axis.codes, null=max(axis.null, 0))
 
 
 def encode_anew(table: Table, axis: Axis) -> Mapping1D:

@@ -47,31 +47,23 @@ LEFT_OUT = (
     f"The earlier one left rows out (--suppress), and one that is coarser takes them in again. {REPEAT}; "
     "--cut domain at a larger --k is coarser only if the first release used no --suppress"
 )
-OTHERWISE = (
-    " (docs/how-to/second_releases.md). Allow it with --allow-composition; or, if the earlier one was never handed "
-    "out, say so: kech ledger --forget FILE."
-)
-
-
+OTHERWISE = " (docs/how-to/second_releases.md). Or allow it with --allow-composition."
 SERIES = (
     "Make the releases of this table a series: kech release ... --series FOLDER. Or repeat the earlier release; or "
     "make this one coarser, so that all rows keep enough candidates; or allow it with --allow-composition "
-    "(docs/how-to/second_releases.md). If the earlier one was never handed out, say so: kech ledger --forget FILE."
+    "(docs/how-to/second_releases.md)."
 )
-
-
 BEFORE_SERIES = (
     "A series keeps its own releases safe together, and no others. Make the earlier release the first of the series: "
     "release its table as it was made then, with --series. Or omit the rows that it holds; or allow it with "
-    "--allow-composition. If it was never handed out, say so: kech ledger --forget FILE."
+    "--allow-composition."
 )
 BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
-    "released before, or allow it with --allow-composition. If the earlier release was never handed out, say so: "
-    "kech ledger --forget FILE."
+    "released before, or allow it with --allow-composition."
 )
-
-
+NEVER_HANDED_OUT = "If the earlier one was never handed out, say so: kech ledger --forget FILE."
+TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its place: --replace."
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
@@ -153,6 +145,7 @@ class AdmissionOptions:
     allow_composition: bool = False
     series: frozenset[str] | None = None  # hashes of the earlier releases of its series: cohorts keep them safe
     judged: frozenset[str] = frozenset()  # hashes of releases outside that its cohorts were compared with
+    replace: bool = False  # the release at the same path was never handed out: this one takes its place
 
     def to_json(self) -> dict[str, bool]:
         """What a reader of the certificate should know of them."""
@@ -200,15 +193,16 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
     contents = draft.table.fingerprint()
     with ledger.lock() as book:
         entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
+        remaining = strike_replaced(draft, book.releases) if terms.replace else book.releases
         safe = (terms.series or frozenset()) | terms.judged
-        outside = [other for other in book.releases if other.release not in safe]
+        outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
         admission = judge(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
             kept = ledger.keep_sketches(sketches)
             entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
-            ledger.add(book, entry)
+            ledger.write(book, [*book.releases, entry])
             yield replace(admission, updated=len(moved))
         except BaseException:
             if draft.path.exists():  # else the table has its name already
@@ -216,7 +210,18 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
             raise
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run recovers
-                ledger.add(book, finish_entry(entry))
+                ledger.write(book, [*remaining, finish_entry(entry)])
+
+
+def strike_replaced(draft: Draft, releases: Sequence[Entry]) -> list[Entry]:
+    """The ledger without the release that lies where this one goes; a copy that was entered as well stays."""
+    target = draft.target
+    lies = digest(target) if target.is_file() else ""
+    place = max((at for at, entry in enumerate(releases) if entry.release == lies), default=None)
+    if place is None:
+        reason = f"{target.name!r} is no release that the ledger knows, so there is nothing to replace."
+        raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
+    return [*releases[:place], *releases[place + 1 :]]
 
 
 def recognise(
@@ -290,8 +295,14 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         joint = f"{describe_composition(composition)}{describe_lacking(columns)}"
-        raise refuse(when, f"This one is not a coarsening of it: {joint} {ways}")
+        raise refuse(when, f"This one is not a coarsening of it: {joint} {withdraw_words(draft, known, terms)} {ways}")
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
+
+
+def withdraw_words(draft: Draft, known: set[str], terms: AdmissionOptions) -> str:
+    """What to do where nobody has the earlier release: in one step, where it lies at the same path."""
+    lies_there = terms.series is None and draft.target.is_file() and digest(draft.target) in known
+    return TAKE_ITS_PLACE.format(name=draft.target.name) if lies_there else NEVER_HANDED_OUT
 
 
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:

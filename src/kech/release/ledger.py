@@ -121,10 +121,6 @@ class Ledger:
             if path.name not in kept:
                 path.unlink(missing_ok=True)
 
-    def add(self, book: Book, entry: Entry) -> None:
-        """Enter one more release; the ledger must be held."""
-        self.write(book, [*book.releases, entry])
-
     @property
     def sketches(self) -> Path:
         """The folder of the sketches, a file for each release."""

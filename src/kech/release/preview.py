@@ -5,7 +5,7 @@ Of a table whose people shall keep their rows together, what that costs, before 
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from os import PathLike
 from typing import Any, TypeAlias
@@ -22,7 +22,7 @@ from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
 from kech.release.release import Release
-from kech.release.sentences import consequences, price_words
+from kech.release.sentences import column_words, consequences, price_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
 from kech.spectrum import measure_partition
@@ -44,6 +44,7 @@ class ColumnPreview:
     lost: float  # share of rows whose cell says nothing
     loss: float
     open: float = 0.0  # share of rows whose number or date has one end only, `>= 80`
+    words: str = ""  # all this in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Preview:
 
     figures: dict[str, Any] | None  # a row of the spectrum
     columns: tuple[ColumnPreview, ...]
-    words: tuple[str, ...]  # what it does, in sentences
+    words: tuple[str, ...]  # what it does, in sentences; those about a column are with the column
     names: tuple[str, ...]  # of the published columns
     before: list[Cells]
     after: list[Cells | None]  # None where a row is left out
@@ -131,7 +132,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
     shared = weigh_shared_values(partition, release.request)
-    says = consequences(figures | {"k": partition.k}, columns, parameters, left_out, shared=shared, of_people=of_people)
+    says = consequences(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)
     return Preview(figures, columns, *shown, costs=price_columns(release) if costs else (), shared=shared)
@@ -158,7 +159,8 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPr
         int(rows[mask].sum()) / int(rows.sum()) for mask in (is_exact, is_missing, is_lost, is_open)
     )
     width = float((rows * has_ends) @ in_values(axis, lo, hi) / rows[has_ends].sum()) if has_ends.any() else None
-    return ColumnPreview(axis.column, axis.kind, width, exact, missing, lost, losses[axis.column], open_)
+    about = ColumnPreview(axis.column, axis.kind, width, exact, missing, lost, losses[axis.column], open_)
+    return replace(about, words=column_words(about))
 
 
 def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:

@@ -225,26 +225,29 @@ class Release:
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
-        within: Path | None = None,
+        replace: bool = False,
     ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
         The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
         checked from what was written alone, and put in place last.  A table that was released before (the ledger
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
-        A file `within` a folder that is itself a draft is in its place once that folder is.
+        `replace` strikes the release at this path out of the ledger and takes its place: nobody may have received it.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         `sql` names a .sql file for the query of `to_sql`.
         """
-        terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition)
+        address = find_address(path)
+        if replace and (address or not ledger):
+            raise BadOption("--replace", "it replaces a file that the ledger knows. Omit it, or --no-ledger.")
+        terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition, replace=replace)
         if terms.ledger:
             terms.ledger.recover()
         target = None if sql is None else check_query_file(sql, self.table)
         query = None if sql is None else build_query(self)
-        if address := find_address(path):
+        if address:
             certified = self.write_table(address, certificate, mapping, terms)
         elif isinstance(path, str | PathLike):
-            certified = self.write_file(Path(path), certificate, mapping, terms, within)
+            certified = self.write_file(Path(path), certificate, mapping, terms)
         else:
             raise NotAPath(path)
         if target and query:
@@ -257,9 +260,12 @@ class Release:
         certificate: str | PathLike[str] | None,
         mapping: str | PathLike[str] | None,
         terms: AdmissionOptions,
-        within: Path | None,
+        within: Path | None = None,
     ) -> dict[str, Any]:
-        """Write a file beside its place, check it, then give it its name."""
+        """Write a file beside its place, check it, then give it its name.
+
+        A file `within` a folder that is itself a draft is in its place once that folder is.
+        """
         with refuse_disk_errors(path):
             target = check_target(path, self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
@@ -304,7 +310,7 @@ class Release:
             text = folder / "released.csv"
             people = self.people_tally()
             rows = self.stream_counted(mapped, people, for_csv=False, listed=False)
-            with draft_file(beside) as draft, database.write_aside(rows) as table:
+            with draft_file(beside) as draft, database.write_draft(rows) as table:
                 report("checking the written table")
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", terms, people)

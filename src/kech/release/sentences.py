@@ -4,38 +4,26 @@ In: the figures of a release and of its columns.  Out: sentences, for a terminal
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from kech.cuts.history import find_share, say_count
 
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
 SPACE = "\u00a0"
+MOST_NAMED = 3  # columns that have a sentence of their own
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
-
-
-class Described(Protocol):
-    """What is known of one quasi-identifier of a release."""
-
-    column: str
-    axis: str
-    width: float | None
-    exact: float
-    open: float
-    missing: float
-    lost: float
 
 
 def consequences(
     figures: Mapping[str, Any],
-    columns: Sequence[Any],
     parameters: Mapping[str, Any],
     left_out: float,
     *,
     shared: Mapping[str, Any],
     of_people: bool = False,
 ) -> Iterator[str]:
-    """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold.
+    """Who hides among how many, which share of the rows is left out, which goals hold.
 
     k counts rows, or `of_people` different people.  `shared` is what classes give away.
     """
@@ -49,7 +37,6 @@ def consequences(
         yield f"Every person hides among {people}: {classes}, {average}."
     else:
         yield f"Every row hides among {crowd}: {classes}, {average}."
-    yield from map(column_words, columns)
     yield f"{percent(left_out)} of the rows are left out." if left_out else "No row is left out."
     if figures["l"] == 1:
         yield from shared_words(shared, figures["loss"])
@@ -61,15 +48,30 @@ def consequences(
 
 def shared_words(shared: Mapping[str, Any], loss: float) -> Iterator[str]:
     """Which rows have a sensitive value that their class gives away, and what mends it."""
-    for column, share in shared["given_away"].items():
-        yield given_away_words(column, share)
+    yield from given_away_words(shared["given_away"])
     if shared["given_away"]:
         yield diversity_words(shared["loss_with_l_2"], loss)
 
 
-def given_away_words(column: str, share: float) -> str:
-    """How many rows give a sensitive value away."""
-    return f"{percent(share)} of the published rows have their {column} value given away: their whole class shares it."
+def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
+    """How many rows give a sensitive value away: the worst columns, and what the others have in common."""
+    ranked = sorted(shares, key=lambda column: -shares[column])
+    for column in ranked[:MOST_NAMED]:
+        rows = f"{percent(shares[column])} of the published rows"
+        yield f"{rows} have their {column} value given away: their whole class shares it."
+    if rest := ranked[MOST_NAMED:]:
+        yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
+
+
+def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
+    """That nearly every row is unique on columns that are published as they are, and what mends it."""
+    if pairs := [pair for pair in groups if len(pair) == 2]:
+        remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
+        names = "; ".join(", ".join(pair) for pair in pairs)
+        yield f"{names}: published as they are, and nearly every row is unique on them together: {remedy}."
+    for columns in (group for group in groups if len(group) > 2):
+        remedy = "leave out those that others can know, or make them quasi-identifiers"
+        yield f"published as they are, {len(columns)} columns are together unique in nearly every row: {remedy}."
 
 
 def diversity_words(loss: float | None, now: float) -> str:
@@ -88,9 +90,26 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             f"{quote(cost['column'])} costs the other columns most: without it they would lose about {saved} less. "
             "If nobody needs it, do not publish it."
         )
-    for cost in costs:
-        if cost["follows"]:
-            yield f"{quote(cost['column'])} follows from {quote(cost['follows'])}, nearly always. Publish one of them."
+    follows = {cost["column"]: cost["follows"] for cost in costs if cost["follows"]}
+    origins = {column: find_origin(column, follows) for column in follows}
+    for origin in dict.fromkeys(origins.values()):
+        names = [quote(column) for column in origins if origins[column] == origin != column]
+        verb = "follows" if len(names) == 1 else "follow"
+        yield f"{join_words(names)} {verb} from {quote(origin)}, nearly always. Publish one of them."
+
+
+def find_origin(column: str, follows: Mapping[str, str]) -> str:
+    """The column that a column follows from in the end; of several that follow from each other, the first by name."""
+    path = [column]
+    while path[-1] in follows and follows[path[-1]] not in path:
+        path.append(follows[path[-1]])
+    last = follows.get(path[-1])
+    return min(path[path.index(last) :]) if last else path[-1]
+
+
+def join_words(names: Sequence[str]) -> str:
+    """Names as a sentence lists them."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:
@@ -113,8 +132,8 @@ def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:
         yield f"The loss would be about {format_short(price['loss'])}; a search lowers it."
 
 
-def column_words(about: Described) -> str:
-    """One column."""
+def column_words(about: Any) -> str:
+    """What becomes of one column, as its preview says."""
     name, rest = quote(about.column), "".join(absent_words(about))
     if about.exact + about.missing > 0.9995:
         return f"{name} stays as it is{rest}."
@@ -128,7 +147,7 @@ def column_words(about: Described) -> str:
     return f"{name} becomes {extent(about.axis, about.width)} on average{kept}{rest}."
 
 
-def absent_words(about: Described) -> Iterator[str]:
+def absent_words(about: Any) -> Iterator[str]:
     """The rows in which a range is open-ended, a column is missing, or it is not told."""
     if about.open:
         yield f"; open-ended in {percent(about.open)} of the rows"

@@ -1,16 +1,20 @@
 """Shared values: the rows whose class gives a sensitive value away, and what it costs to hide it.
 
-In: the partition of a release and its request.  Out: shares of the rows, and the loss once every class has two values.
+In: the partition of a release and its request, or points.  Out: shares of the rows, and the loss once every class has
+two values.
 """
 
 from typing import Any
 
 import msgspec
 
+from kech.cuts import cut_points
 from kech.cuts.goals import keeps_goals, merge_for_goals
 from kech.points.models import distinct_values
 from kech.points.partition import Partition, mean_loss, merge_all_classes, tally_sensitive
-from kech.request import Request
+from kech.points.points import Points
+from kech.release.column_costs import FIRST_CUT
+from kech.request import Goal, Request
 
 
 def weigh_shared_values(partition: Partition, request: Request) -> dict[str, Any]:
@@ -20,6 +24,14 @@ def weigh_shared_values(partition: Partition, request: Request) -> dict[str, Any
     """
     shares = find_shared(partition)
     return {"given_away": shares, "loss_with_l_2": price_diversity(partition, request) if shares else None}
+
+
+def estimate_given_away(points: Points, k: int, *, threads: int = 1) -> dict[str, float]:
+    """The shares of a first cut, before anybody asked for a release."""
+    if points.people < 2 * k:
+        return {}
+    (partition,) = cut_points(points, [k], FIRST_CUT, Goal(), threads=threads)
+    return find_shared(partition)
 
 
 def find_shared(partition: Partition) -> dict[str, float]:

@@ -199,11 +199,11 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     """The middle of a label and its half width, of dates in days.
 
     An open tail has the middle of its end and the end of the domain, which follows from the published edges alone, and
-    an infinite half width.  `*` has no middle.
+    an infinite half width, negative where it is open below.  `*` has no middle.
 
     >>> age = {"axis": "number", "domain": [10, 90]}
-    >>> middle_and_half(age, "[22, 25]"), middle_and_half(age, ">= 80"), middle_and_half(age, "*")
-    (('23.5', '1.5'), ('85', 'inf'), (None, 'inf'))
+    >>> [middle_and_half(age, label) for label in ("[22, 25]", ">= 80", "<= 20", "*")]
+    [('23.5', '1.5'), ('85', 'inf'), ('15', '-inf'), (None, 'inf')]
     """
     if label is None or label == EVERYTHING:
         return None, label and INFINITE
@@ -214,7 +214,9 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     )
     is_date, half = axis["axis"] == "date", Fraction(stop - start) / 2
     middle = format_moment((start + stop) // 2) if is_date else format_number(float((start + stop) / 2))
-    return middle, INFINITE if None in (low, high) else format_number(float(half / DAY if is_date else half))
+    if low is None or high is None:
+        return middle, f"-{INFINITE}" if low is None else INFINITE
+    return middle, format_number(float(half / DAY if is_date else half))
 
 
 def format_moment(microseconds: int) -> str:

@@ -68,7 +68,7 @@ class Request(Part, frozen=True):
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
         if not isinstance(self.axes, Mapping):
             raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
-        set_fields(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
+        set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
@@ -110,7 +110,7 @@ class Request(Part, frozen=True):
         for name, value in fields.items():
             parts.setdefault(FIELDS[name].part, {})[name] = value
         new_axes = parts.pop("request", {}).get("axes", {})
-        axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in new_axes.items()}
+        axes = {name: parse_axis_choice(name, choice, self.axes.get(name)) for name, choice in new_axes.items()}
         changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
         return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
 
@@ -168,7 +168,7 @@ def check_ks(
     return chosen
 
 
-def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice:
+def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice:
     """The axis choice of a column from a kind, an order, a dictionary or a choice; a kind or order updates `before`."""
     axis: AxisChoice
     if isinstance(choice, str):

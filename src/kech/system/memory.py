@@ -34,6 +34,7 @@ VALUE_FIGURE_BYTES = 250  # a value of the column that is being counted
 NODE_SIZE_BYTES = 12  # a class size of a node
 PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 40  # at each position of a path, in the kernel and the result
 # holes: topology.homology; ripser measured on boxes, Qhull and the reduction on balls of 2 to 8 axes
+HOLE_BYTES = {2: 500, 3: 850, 4: 1_400}  # a point on so many axes, where boxes have holes of dimension 1
 DISTANCE_BYTES = 80  # a pair of points
 CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed
 SIMPLEX_BYTES = 100  # a simplex that ripser reduces, and one more byte for each point

@@ -45,7 +45,7 @@ def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> Csv
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n\0'):
         raise BadOption("--delimiter", "give one character; write a tab as $'\\t'.")
     codec = choose_encoding(path, encoding)
-    plain = codec == "utf-8" and check_utf8(path)
+    plain = codec == "utf-8" and check_utf8_and_line_ends(path)
     with open_text(path, codec) as file:
         chosen = delimiter or sniff_delimiter(file.read(SAMPLE))
     with open_text(path, codec) as file:
@@ -87,7 +87,7 @@ def codec_name(encoding: str) -> str:
     return {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}.get(name, name)
 
 
-def check_utf8(path: Path) -> bool:
+def check_utf8_and_line_ends(path: Path) -> bool:
     """Whether all lines end in the same way; a file that is not UTF-8 or has a NUL byte is refused with the line."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     ends, last = LineEnds(), b""

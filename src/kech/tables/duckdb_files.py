@@ -135,7 +135,7 @@ class DuckDBDatabase:
             yield connection
 
     @contextmanager
-    def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
+    def write_draft(self, batches: Any) -> Iterator["DuckDBDraft"]:
         """A draft of the table in a private file; the database is opened only to put it in place."""
         self.check_free()
         with (

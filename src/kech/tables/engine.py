@@ -333,11 +333,11 @@ class Engine:
         self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
-    def count_codes(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The distinct code tuples in any order, and their rows; without the table `points`, in half the time."""
+    def code_all(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
+        """Codes of every row, in any order."""
         coded = self._code(mappings)
-        table = self.backend.read(coded.points(numbered=False), "counting values")
-        return coded.packing.unpack(table), as_array(table, "n", np.int64)
+        query = f"SELECT {', '.join(coded.packing.names)} FROM ({coded.select()}) AS coded"
+        return coded.packing.unpack(self.backend.read(query, "counting values"))
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """The codes of each `every`-th row, in the order of the table."""
@@ -613,13 +613,17 @@ def check_kind(column: str, facts: ColumnFacts, kind: str) -> str:
         check_finite(column, facts)
         if facts.numbers < present:
             hint = "Correct it, name the texts that mean missing (--null-values), or the decimal mark (--decimal)."
-            raise BadValue(column, facts.first_other or 1, f"this is not a number, but --axis says so. {hint}")
+            raise BadValue(
+                column, facts.first_other or 1, f"this is not a number, but its axis is one of numbers. {hint}"
+            )
         return "number"
     if kind == "date":
         if facts.dates < present:
             hint = "Correct it, name the texts that mean missing (--null-values), or the order of dates (--dates)."
             raise BadValue(
-                column, facts.first_not_date or 1, f"this is no date such as 2020-12-31, but --axis says so. {hint}"
+                column,
+                facts.first_not_date or 1,
+                f"this is no date such as 2020-12-31, but its axis is one of dates. {hint}",
             )
         return "date"
     return "text"

@@ -491,7 +491,7 @@ class PostgresDatabase:
             export(self.connection, self.quoted, path)
 
     @contextmanager
-    def write_aside(self, batches: Any) -> Iterator["PostgresDraft"]:
+    def write_draft(self, batches: Any) -> Iterator["PostgresDraft"]:
         """A draft of the table in a transaction, which is rolled back unless the draft is put in place."""
         self.check_free()
         with refusals("writing the table"):

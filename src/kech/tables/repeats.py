@@ -92,7 +92,7 @@ def describe_counts(values: int, rows: int, most: int, noun: str = "values") -> 
     """How often values repeat, as text; small numbers are not shown exactly."""
     few = f"fewer than {FEWEST_SAID}"
     count = few if values < FEWEST_SAID else f"{values:,}"
-    return f"{count} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
+    return f"{count} {noun} in {rows:,} rows, {few if most < FEWEST_SAID else f'up to {most:,}'} rows each"
 
 
 def check_identifiers(table: Table) -> None:

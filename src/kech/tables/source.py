@@ -302,7 +302,7 @@ class Database(Protocol):
     def check_free(self) -> None:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
 
-    def write_aside(self, batches: Any) -> AbstractContextManager[Draft]:
+    def write_draft(self, batches: Any) -> AbstractContextManager[Draft]:
         """A draft of the table with these rows."""
 
 

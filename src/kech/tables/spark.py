@@ -517,7 +517,7 @@ class SparkDatabase:
             export(self.session, frame, path)
 
     @contextmanager
-    def write_aside(self, batches: Any) -> Iterator["SparkDraft"]:
+    def write_draft(self, batches: Any) -> Iterator["SparkDraft"]:
         """A draft in a hidden folder next to the target, deleted unless it is put in place."""
         with refusals("writing the table"):
             self.check_free()

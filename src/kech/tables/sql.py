@@ -301,7 +301,7 @@ def present_values(layout: Layout, column: int) -> str:
 
 
 def missing_value(layout: Layout, column: int) -> str:
-    """One record where a row of a column has no value, else none."""
+    """One record if a row of the column has no value, otherwise none."""
     return f"SELECT 1 FROM {layout.name(f'v{column}')} WHERE value IS NULL LIMIT 1"
 
 

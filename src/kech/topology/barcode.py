@@ -24,15 +24,17 @@ from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
 from kech.topology.homology import find_holes, highest_dimension
+from kech.topology.homology.boxes import count_varying
 from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
-MOST_UNASKED = 500  # points whose boxes are searched for holes though nobody asked: seconds beyond
+MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
+MOST_ON_MANY_AXES = 500
 NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
 NOT_ALL_HOLES = "holes were not computed in every dimension"
-NOT_SEARCHED = "partitions were not searched"
+NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
 MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
 
@@ -405,7 +407,8 @@ def build_barcode(
 
 def is_slow(points: Points) -> bool:
     """Whether boxes of points can have holes, and finding them takes seconds."""
-    return len(points.weights) > MOST_UNASKED and highest_dimension(points, "box") > 0
+    most = MOST_UNASKED.get(count_varying(points), MOST_ON_MANY_AXES)
+    return len(points.weights) > most and highest_dimension(points, "box") > 0
 
 
 def add_holes(barcode: WeightedBarcode, max_dimension: int, memory: int | None) -> WeightedBarcode:
@@ -484,12 +487,14 @@ def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
 
 def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
     """The longest of the bars, in their order; all where no number is named."""
+    return [bars[i] for i in choose_longest([bar.death - bar.birth for bar in bars], most).tolist()]
+
+
+def choose_longest(lengths: Any, most: int | None) -> Ints:
+    """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
         raise BadOption("--longest", "it is a number of bars, 0 or more.")
-    if most is None or len(bars) <= most:
-        return bars
-    lengths = np.array([bar.death - bar.birth for bar in bars])
-    return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
+    return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 
 def as_record(record: Bar | Regime | Start) -> dict[str, Any]:

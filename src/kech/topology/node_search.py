@@ -116,11 +116,21 @@ def chain_nodes(heights: Sequence[int], chains: int) -> Iterator[Levels]:
 
     On the paper's lattice, countries by gender, these are its lower chain and its upper one.
     """
-    along = max(range(len(heights)), key=lambda j: heights[j])
+    along = tallest(heights)
     for fixed in range(chains):
         others = [min(fixed, height - 1) for height in heights]
         for level in range(heights[along]):
             yield tuple(level if j == along else other for j, other in enumerate(others))
+
+
+def tallest(heights: Sequence[int]) -> int:
+    """The axis of most levels, the first of equals."""
+    return max(range(len(heights)), key=lambda j: heights[j])
+
+
+def count_chains(heights: Sequence[int]) -> int:
+    """So many chains end at the top, where all axes but that of most levels are at their last one."""
+    return max((height for j, height in enumerate(heights) if j != tallest(heights)), default=1)
 
 
 class _Memory:

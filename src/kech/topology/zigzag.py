@@ -33,7 +33,7 @@ from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
-from kech.topology.barcode import READINGS, longest_bars
+from kech.topology.barcode import READINGS, choose_longest
 from kech.topology.lattice import compute_lattice
 from kech.topology.paths import Lattice, resolve_path
 
@@ -169,17 +169,20 @@ class ZigzagBarcode:
         """Fewest rows of each bar of dimension 0."""
         return np.minimum.reduceat(self.rows, self.begin[:-1]) if len(self.birth) else self.rows
 
-    def bars(self) -> list[ZigzagBar]:
-        """Classes by birth and death, then holes by position."""
-        rows, begin = self.rows.tolist(), self.begin.tolist()
-        people = None if self.people is None else self.people.tolist()
-        columns = half_steps(self.birth), half_steps(self.death), self.weights.tolist(), pairwise(begin)
-        classes = [
-            ZigzagBar(0, b, d, w, tuple(rows[i:j]), None if people is None else tuple(people[i:j]))
-            for b, d, w, (i, j) in zip(*columns, strict=True)
-        ]
-        at = half_steps(np.repeat(np.arange(len(self.holes)), self.holes))
-        return classes + [ZigzagBar(1, place, place, None, ()) for place in at]
+    def bars(self, longest: int | None = None) -> list[ZigzagBar]:
+        """Classes by birth and death, then holes by position: all, or so many of the longest."""
+        holes = np.repeat(np.arange(len(self.holes)), self.holes)
+        chosen = choose_longest(np.append(self.death - self.birth, np.zeros(len(holes), np.int64)), longest)
+        classes, at = chosen[chosen < len(self.birth)], holes[chosen[chosen >= len(self.birth)] - len(self.birth)]
+        weights, ends = self.weights, zip(self.begin[classes].tolist(), self.begin[classes + 1].tolist(), strict=True)
+        columns = half_steps(self.birth[classes]), half_steps(self.death[classes]), weights[classes].tolist(), ends
+        bars = [ZigzagBar(0, b, d, w, *self._list_rows(i, j)) for b, d, w, (i, j) in zip(*columns, strict=True)]
+        return bars + [ZigzagBar(1, place, place, None, ()) for place in half_steps(at)]
+
+    def _list_rows(self, begin: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """The rows and people that a bar carries."""
+        rows = tuple(self.rows[begin:end].tolist())
+        return rows, None if self.people is None else tuple(self.people[begin:end].tolist())
 
     def summary(self) -> list[dict[str, Any]]:
         """Bars of equal dimension, birth and death in one line: how many, the fewest rows and people any carries."""
@@ -222,8 +225,7 @@ class ZigzagBarcode:
 
     def to_json(self, k: int = 2, *, longest: int | None = None) -> dict[str, Any]:
         """The object `kech zigzag --json` prints, with all bars or the longest; `summary` tells of all."""
-        every = self.bars()
-        bars = longest_bars(every, longest)
+        bars, every = self.bars(longest), len(self.birth) + int(self.holes.sum())
         return {
             "private": True,
             "path": [list(node) for node in self.path],
@@ -231,7 +233,7 @@ class ZigzagBarcode:
             "through": self.through,
             "counted": self.counted,
             "bars": [bar.to_json() for bar in bars],
-            "shorter_bars": len(every) - len(bars),
+            "shorter_bars": every - len(bars),
             "summary": self.summary(),
             "positions": self._describe_positions(),
             "readings": list(READINGS),

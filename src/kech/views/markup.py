@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import inf
 from typing import Any
+
+from kech.release import sentences
 
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no character of a page
 LONGEST = 160  # characters of a label that are shown
@@ -51,6 +54,18 @@ def escape_text(text: str) -> str:
 def name(text: str) -> Markup:
     """A column or a label, kept apart from the words around it, in any direction of writing."""
     return tag("bdi", shorten(text, LONGEST))
+
+
+def describe_start(k: int, ends: Sequence[float | None], classes: int, kept: float = 1.0) -> str:
+    """From where on k holds, between two radii, for which share of the rows, in how many classes."""
+    low, high = (f"{inf if end is None else end:.4g}" for end in ends)
+    if low == "inf":
+        return f"k = {k:,} holds nowhere"
+    if high == "inf":
+        return f"k = {k:,} holds from eps {low} at the earliest"
+    start = f"eps {low}" if ends[0] == ends[1] else f"an eps between {low} and {high}"
+    share = f" for {sentences.percent(kept)} of the rows" if kept < 1 else ""
+    return f"k = {k:,} holds from {start}{share}" + (f", {classes:,} class{'es' * (classes > 1)}" if classes else "")
 
 
 def shorten(text: str, most: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from kech.release.sentences import cost_words
+from kech.release.sentences import cost_words, given_away_words
 from kech.views.markup import figure, format_distance, format_interval, format_rate
 from kech.views.notebook import MOST_LINES, SIZE, card, embed, format_figure, grid
 from kech.views.pictures.released import draw_sizes
@@ -26,7 +26,8 @@ def show_inspection(inspection: Any) -> str:
         on = ", ".join(inspection.quasi_identifiers)
         unique = f"As it is, k = {inspection.k}: {inspection.unique_share:.1%} of the rows are unique on {on}."
     costs = inspection.to_json()["costs"]
-    intro = sentences([*([unique] if unique else []), *cost_words(costs)])
+    away = [f"A release would give values away: {each}" for each in given_away_words(inspection.given_away)]
+    intro = sentences([*([unique] if unique else []), *cost_words(costs), *away])
     return card(title, grid(names, lines), intro, cost_grid(costs), private=True)
 
 
@@ -41,7 +42,7 @@ def show_preview(preview: Any) -> str:
     ]
     costs = preview.to_json()["costs"]
     table = grid(names, lines) if lines else ""
-    intro = sentences([*preview.words, *cost_words(costs)])
+    intro = sentences([*preview.words, *(column.words for column in preview.columns), *cost_words(costs)])
     return card(title, intro, table, cost_grid(costs), private=True)
 
 

@@ -13,7 +13,7 @@ from math import log2
 
 from kech.audit.roles.names import GLUED, PART, Clue, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import NAME, NUMBER, TEXT, UNORDERED
+from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -99,11 +99,12 @@ def guess_roles(table: Table) -> dict[str, Guess]:
 
 
 def drop_constant(first: Guess, look: Look) -> Guess:
-    """A sensitive column that says the same of everybody is not proposed: no goal for it can be met."""
-    is_constant = look.facts.distinct + (look.facts.nulls > 0) <= 1
-    return (
-        guess("plain", "it says the same of every row", LIKELY) if is_constant and first.role == "sensitive" else first
-    )
+    """A column that says the same of everybody is not published: it tells nothing, and no goal for it can be met."""
+    is_constant = look.present > 1 and look.facts.distinct + (look.facts.nulls > 0) <= 1
+    is_empty = look.facts.rows > 0 and not look.present
+    if first.role == "identifier" or not (is_constant or is_empty):
+        return first
+    return guess("plain", "it is empty" if is_empty else "it says the same of every row", LIKELY)
 
 
 def look_at(table: Table, column: str) -> Look:
@@ -135,6 +136,8 @@ def guess_role(column: str, look: Look) -> Guess:
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
+    if by_name and is_known_amount(by_name, look):
+        return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
         return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
     return as_guess(seen, None) if seen else guess_by_counts(look)
@@ -144,7 +147,8 @@ def are_codes(by_name: Clue, look: Look) -> bool:
     """Whether few whole numbers stand for kinds of something, or two that follow each other for yes and no."""
     if not look.is_whole or by_name.meaning.role != "quasi-identifier":
         return False
-    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW
+    are_years = by_name.meaning.says == PLACE_OF_LIFE and min(look.numbers) == 0  # of school or of work
+    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
     return kinds or (look.facts.distinct == FLAG and max(look.numbers) - min(look.numbers) == 1)
 
 
@@ -190,6 +194,11 @@ def is_unique_text(by_name: Clue, look: Look) -> bool:
     unique = look.present >= SMALL and look.share > MOST_SHARE
     lettered = sum(any(map(str.isalpha, text)) for text in look.texts)
     return by_name.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
+
+
+def is_known_amount(by_name: Clue, look: Look) -> bool:
+    """Whether an amount of money would point at its row, if it were published as it is: others paid or received it."""
+    return by_name.meaning.says == MONEY and look.is_number and look.present >= SMALL and look.share > MOST_SHARE
 
 
 # -- whether values can be what a name says --------------------------------------------------------------

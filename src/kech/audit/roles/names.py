@@ -4,7 +4,8 @@ In: the name of a column.  Out: `Clue`s, the best first, each with a meaning and
 
 A name is taken apart at spaces, signs, digits and capitals, and accents are dropped.  Words and phrases of the list
 are looked for, the longest first; a word that is written together with others counts if all parts are words, so
-`birthcontrol` is birth control and not birth.  Last, a word may be cut short (`bundesl`) or drawn out (`alcoholism`).
+`birthcontrol` is birth control and not birth.  Last, a word may be cut short (`bundesl`), drawn out (`alcoholism`) or
+bent (`survivor`), and an ending may name a disease (`bronchitis`).
 Of several words the last counts, as in `patient_age`, or the one before
 a preposition, as in `age_at_diagnosis`.
 """
@@ -13,13 +14,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import takewhile
 
 from kech.audit.roles.words import FILLERS, MEANINGS, PREPOSITIONS, Meaning
 from kech.tables.person_names import split_words
 
 LONGEST_PHRASE = 5  # words
 SHORTEST_PART = 3  # letters of a word that is written together with others
-SHORTEST_STEM, LONG_WORD = 5, 7  # letters of a word that is cut short, and of one that is drawn out
+SHORTEST_STEM, SHORTEST_SHARED = 5, 6  # letters of a word that is cut short, and that two words begin with
+SHARED = 0.6  # of both words, that they begin with
+DISEASE = re.compile("[a-z]{3,}(itis|a?emia|a?emie|osis|opathy|opathie|opatia|algia|algie|uria|plegia|iasis|penia|oma)")
 SURVEY_PREFIXES = "xhrqmfdivps"  # single letters before the word: xage, hsex, rrace
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
@@ -85,20 +89,26 @@ def find_parts(word: str) -> Iterator[tuple[float, Clue]]:
 
 
 def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
-    """What a word means that is the beginning of words with one meaning, or begins with such a word.
+    """What a word means that begins as words with one meaning do, or that ends as diseases do.
 
-    >>> [clue.meaning.says for _, clue in [*find_stem("bundesl"), *find_stem("alcoholism"), *find_stem("house")]]
-    ['a place', 'health']
+    >>> [clue.meaning.says for name in ("bundesl", "survivor", "house", "nephritis") for _, clue in find_stem(name)]
+    ['a place', 'an outcome', 'health']
     """
     plain = word.strip("0123456789")
     if len(plain) < SHORTEST_STEM or is_filler(plain):
         return
-    known = {text: meaning for text, (meaning, weak) in vocabulary().items() if not weak}
-    longer = {meaning for text, meaning in known.items() if text.startswith(plain)}
-    within = {meaning for text, meaning in known.items() if len(text) >= LONG_WORD and plain.startswith(text)}
-    if len(longer | within) == 1:
-        (meaning,) = longer | within
+    meanings = {meaning for text, (meaning, weak) in vocabulary().items() if not weak and begin_alike(plain, text)}
+    if not meanings and DISEASE.fullmatch(plain):
+        meanings = {vocabulary()["disease"][0]}
+    if len(meanings) == 1:
+        (meaning,) = meanings
         yield len(plain), Clue(meaning, STEM, f"its name seems to say {meaning.says}")
+
+
+def begin_alike(word: str, known: str) -> bool:
+    """Whether a word is the beginning of a known one, or both are alike but for their endings."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, known, strict=False)))
+    return shared == len(word) or (shared >= SHORTEST_SHARED and shared >= SHARED * max(len(word), len(known)))
 
 
 def split_compound(word: str) -> list[list[str]]:

@@ -16,7 +16,10 @@ class Meaning:
     words: str
 
 
+ADDRESSES = "addresses"
+MONEY = "money"
 NAME = "names of people"
+PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
 TEXT = "free text, which can name anybody"
@@ -48,7 +51,7 @@ IDENTIFIERS = (
         telefoonnummer ~gsm telefone telemovel whatsapp""",
     ),
     Meaning(
-        "addresses",
+        ADDRESSES,
         "identifier",
         """address street street_address addr street_name house_number house_no apartment_number mailing_address
         strasse strassenname hausnummer anschrift adresse ~rue numero_rue calle direccion
@@ -223,7 +226,7 @@ QUASI_IDENTIFIERS = (
         emprego trabalho setor situacao_profissional""",
     ),
     Meaning(
-        "where somebody works, learns or is treated",
+        PLACE_OF_LIFE,
         "quasi-identifier",
         """hospital school clinic ~ward facility university employer_name company company_name ~firm
         ~organisation ~organization ~institution ~provider schule klinik krankenhaus hochschule universitat
@@ -310,7 +313,25 @@ SENSITIVE = (
         embarazada discapacidad fumador fumadora tabaco salud patologia malattia malattie diagnosi trattamento
         farmaco farmaci terapia gravidanza disabilita fumatore salute ziekte ziekten aandoening behandeling
         medicatie zwanger roker rookt rookgedrag gezondheid doenca doencas tratamento gravidez gestante febre
-        deficiencia fumante saude dor_cronica hipertensao hipertension ipertensione""",
+        deficiencia fumante saude dor_cronica hipertensao hipertension ipertensione dementia parkinson alzheimer
+        epilepsy
+        autism adhd htn hyp hbp hbpmed chf mi cvd copd tb hcv hbv ckd stds ulcer gout stroke_history heart_attack
+        chd angina_pectoris kidney kidney_disease liver lung lungs cardiac coronary vascular respiratory renal
+        ~pulse heart_rate heartrate resp_rate oxygen oxygen_saturation spo2 wbc rbc hematocrit haematocrit
+        lymphocytes neutrophils sodium potassium calcium urea bun crp ferritin lactate troponin tsh ~temp_c
+        body_temperature sofa saps apache gcs apgar nyha ecog karnofsky birads gleason tnm ~grade_of_tumor
+        metastasis metastases biopsy chemo chemotherapy radiotherapy radiation dialysis transplant transfusion
+        implant ~dosage daily_dose steroid steroids antibiotic antibiotics antidepressant insulin_use opioid
+        opioids cannabis marijuana cocaine heroin smk smkyrs smkstat nicotine vaping ecigarette binge
+        suicide suicidal self_harm insomnia sleep_disorder sleep_quality wheelchair deaf blind hearing_loss
+        visual_impairment fertility miscarriage menopause ~gravida ~parity gestation gestational_age
+        breastfeeding visit_reason reason_for_visit reason_for_absence sick_days sick_leave krankheitstage
+        krankenstand krankmeldung fehltage arzt_besuche arztbesuche blutzucker blutgruppe groesse_tumor
+        pflegegrad sucht alkohol alkoholkonsum drogen alcool tabagisme arret_maladie consommation_alcool
+        handicap_type vaccin vaccine_status hospitalisation groupe_sanguin alergia alergias vacuna vacunado
+        fuma alcoholismo hospitalizado grupo_sanguineo allergia vaccino vaccinato fuma_sigarette ricovero_causa
+        gruppo_sanguigno medicijnen medicijn ziekteverzuim bloedgroep allergieen vaccinatie alcoholgebruik
+        alergias_pt vacina vacinado internacao comorbidade comorbidades""",
     ),
     Meaning(
         "an outcome",
@@ -325,10 +346,22 @@ SENSITIVE = (
         fraud fraud_reported is_fraud claim_status ergebnis ergebnisse todesfall gestorben verstorben ~tod
         uberlebt ueberlebt kundigung kuendigung ausgang ~resultat resultats deces decede evolution_clinique
         resultado resultados fallecido fallecida muerte defuncion risultato risultati esito decesso deceduto
-        morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte abandono cancelled""",
+        morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte abandono cancelled
+        canceled is_canceled cancellation survivor survivors dth died_in_hospital hospital_mortality mortality_30d
+        mortality_flag is_dead readmission readmit readmit_30 readmitted_30 no_show noshow show_up
+        convicted_again reoffended reoffend rehospitalized quit quit_job resigned terminated layoff laid_off
+        termination termination_reason reason_for_leaving leave_reason departure_reason fired retention retained
+        passed ~pass failed failure dropped_out graduation graduated graduation_status completed
+        completion_status admit ~admission_decision decision verdict_final won lost_to_follow_up withdrawal
+        progression_free relapsed recovered recovery cured deterioration worsened responder non_responder
+        delinquent delinquency bankruptcy charged_off repaid paid_back purchased clicked conversion
+        kuendigungsgrund kundigungsgrund austrittsgrund abbruch bestanden durchgefallen genesen motif_depart
+        demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
+        dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento
+        motivo_saida aprovado reprovado""",
     ),
     Meaning(
-        "money",
+        MONEY,
         "sensitive",
         """salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
         monthly_income monthlyincome annual_income household_income compensation bonus ~charges
@@ -342,7 +375,17 @@ SENSITIVE = (
         einkommen verdienst schulden rente vermogen vermoegen nettoeinkommen bruttoeinkommen
         haushaltseinkommen salaire salaires revenu revenus dette dettes ~patrimoine sueldo salario ingresos
         ~renta deuda deudas stipendio reddito redditi retribuzione debito debiti salaris loon inkomen
-        ~schuld schulden_bedrag vermogen_nl rendimento ~renda divida dividas vencimento ordenado""",
+        ~schuld schulden_bedrag vermogen_nl rendimento ~renda divida dividas vencimento ordenado
+        ~cst chrg sal_annual base_salary basesalary salary_usd salary_in_usd hourly_wage wage_rate tips
+        allowance stipend scholarship_amount payment payments amount_paid paid_amount monthly_payment
+        installment credit_limit credit_card_debt total_debt revolving_balance spend spending ~price_paid
+        purchase_amount money_spent income_group income_level income_bracket income_class incomegroup hhincome
+        hh_income faminc fam_income familyincome family_income wealth_index windex ~welfare food_stamps
+        public_assistance social_benefits child_support alimony tax taxes tax_paid refund monatsgehalt
+        jahresgehalt stundenlohn bruttogehalt nettogehalt bruttolohn nettolohn kaufkraft kredit kreditsumme
+        kontostand prime remuneration ressources ~montant revenu_mensuel salaire_brut salaire_net sueldo_base
+        ingreso ingreso_mensual ingreso_familiar prestamo saldo reddito_annuo mutuo saldo_conto uitkering
+        spaargeld hypotheek bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo""",
     ),
     Meaning(
         "beliefs, politics or sexuality",
@@ -352,7 +395,14 @@ SENSITIVE = (
         sexuality sexornt sex_partners sexual_partners num_sexual_partners first_sexual_intercourse
         ~ideology lgbt konfession religionszugehorigkeit religionszugehoerigkeit partei gewerkschaft
         wahlabsicht syndicat ~parti opinion_politique religione partito sindacato religie geloof kerk
-        vakbond religiao partido sindicato orientacion_sexual affairs extramarital""",
+        vakbond religiao partido sindicato orientacion_sexual affairs extramarital
+        political_party political_affiliation party_affiliation pol_views polid voted_for vote_intention
+        ~candidate ~ideology_score left_right leftright religiosity attends_church attend pray prays relig16
+        caste gay lesbian bisexual transgender lgbtq trans hetero homosexuality sexfreq partners
+        nb_partenaires kirchensteuer links_rechts parteineigung wahlverhalten vote_presidentielle croyance
+        religion_pratiquee ideologia intencion_voto voto_intencion creencias orientamento_politico
+        orientamento_sessuale stemgedrag partijvoorkeur partij politieke_voorkeur seksuele_geaardheid
+        geaardheid opiniao_politica orientacao_sexual crenca""",
     ),
     Meaning(
         "crime",
@@ -362,7 +412,12 @@ SENSITIVE = (
         juv_fel_count juv_misd_count juv_other_count jail sentence prison incarcerated verdict decile_score
         score_text risk_of_recidivism violence ~victim ~weapon rearrest probation parole wrongdoing straftat
         straftaten delikt vorstrafe vorstrafen delit delits delito delitos reato reati delict misdrijf
-        antecedentes""",
+        antecedentes offense_type offence_type offense_category crime_type charge_type charges_filed guilty
+        plea bail bond_amount custody custody_status inmate recidivated reoffense prior_convictions
+        prior_offenses prior_record criminal_record criminal_history gang gang_affiliated citation citation_issued
+        contraband contraband_found search_conducted is_arrested arrest_made stop_outcome use_of_force
+        domestic_violence abuse abused harassment speeding dui traffic_violation straffaellig haftstrafe
+        condamnation peine casier_judiciaire condena pena condanna veroordeling condenacao strafblad""",
     ),
     Meaning(
         "performance or opinion",
@@ -374,7 +429,14 @@ SENSITIVE = (
         jobinvolvement iq math_score reading_score writing_score lsat ugpa failures happiness happy
         life_satisfaction stress stress_level absences absenteeism ~credit_rating ~risk risk_score noten
         ~note_finale leistung leistungsbewertung zufriedenheit satisfaccion rendimiento calificacion
-        voto_finale voto_esame prestatie tevredenheid nota_final notas_finais""",
+        voto_finale voto_esame prestatie tevredenheid nota_final notas_finais
+        satisfied engagement engagement_score engagement_survey wellbeing well_being burnout loneliness lonely
+        trust motivation self_esteem personality neuroticism extraversion openness conscientiousness
+        agreeableness cognition cognitive_score mmse phq9 phq_9 gad7 depression_score anxiety_score
+        attendance attendance_rate warnings days_late days_late_last30 absence absence_days math_grade
+        english_grade cgpa sat sat_score act_score gre gre_score toefl toefl_score percentile
+        promedio media_voti durchschnittsnote gesamtnote abiturnote moyenne note_moyenne eindcijfer cijfer
+        media_final nota_media gesund_zufr lebenszufriedenheit""",
     ),
 )
 
@@ -395,7 +457,7 @@ UNORDERED = (  # meanings whose codes have no order
     "a country or nationality",
     "language",
     "marital status",
-    "where somebody works, learns or is treated",
+    PLACE_OF_LIFE,
     "housing or property",
 )
 MEANINGS = (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE, *PLAIN)
@@ -409,5 +471,7 @@ _FILLERS = """
     subject participant household family home work main primary secondary other years year yrs yr months month days day
     my self own is has had ever was status x q d p i v cd desc flag ind bin imp imputed derived 1 2 3 4 5
     the and de la le el il lo der die das des du da do di van
+    brutto netto gross net bruto neto lordo brut hosp prevalent incident anzahl nombre numero aantal tage
+    jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
 """
 PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())

@@ -9,7 +9,7 @@ const SHOWN = 200; // children drawn at once
 // Nodes of the server's JSON, with a way up.
 export function plant(nodes, parent = null) {
   return nodes.map((node) => {
-    const made = { label: node.label, rows: node.rows, parent, open: parent === null };
+    const made = { label: node.label, rows: node.rows, parent, open: parent === null || (nodes.length === 1 && parent.open) };
     made.children = plant(node.children, made);
     return made;
   });

@@ -1,4 +1,7 @@
-"""Holes among boxes: pairs decide, so the bars are those of the Rips complex of half the distances, by ripser."""
+"""Holes among boxes: pairs decide, so the bars are those of the Rips complex of half the distances.
+
+Holes of dimension 1 on few columns are found by a kernel of our own (_kernels/box_holes.hpp), all others by ripser.
+"""
 
 from itertools import chain, combinations
 from math import comb, isqrt
@@ -7,23 +10,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kech._kernels import find_holes
 from kech.errors import MissingExtra, ResourceError
 from kech.points.points import Points
-from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, SIMPLEX_BYTES
+from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, HOLE_BYTES, SIMPLEX_BYTES
 from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, in_order
 
+MOST_AXES = max(HOLE_BYTES)  # of our own kernel: work grows tenfold with each more
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
 
 
 def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
-    """Bars of the Rips complex up to dimension `top`; none above `highest` lasts.
+    """Bars of the Rips complex up to dimension `top`; none above `highest` lasts."""
+    axes = count_varying(points)
+    if zero_length or min(top, highest) > 1 or axes > MOST_AXES:
+        return rips_bars(points, top, highest, limit, field=field, zero_length=zero_length)
+    count = len(points.codes)
+    check_holes(count * HOLE_BYTES[max(axes, min(HOLE_BYTES))], limit, count)
+    ends = find_holes(points.codes, points.weights, points.metric(), field, 1)
+    bars = {n: np.empty((0, 2)) for n in range(1, top + 1)}
+    return count_holes(count, bars | {1: in_order(np.stack(ends, axis=1) / 2)})
+
+
+def count_varying(points: Points) -> int:
+    """Axes on which points differ by degrees; on the others all values are at distance 1, and only part the points."""
+    used = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
+    return sum(bool((axis.metric(x[:-1], x[1:]) < 1).any()) for axis, x in zip(points.axes, used, strict=True))
+
+
+def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
+    """Bars by ripser.
 
     They are found in whole ranks of the distances, so that no rounding can tear ties apart.
     """
     try:
         from ripser import ripser
     except ImportError:
-        raise MissingExtra("Homology above dimension 0", "topology") from None
+        raise MissingExtra("Homology of boxes above dimension 1, or on more than 4 columns,", "topology") from None
     count, looked = len(points.codes), min(top, highest)
     check_holes(DISTANCE_BYTES * count**2, limit, count)
     if zero_length:

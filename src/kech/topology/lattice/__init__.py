@@ -196,8 +196,11 @@ class GeneralizationLattice:
         rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in self.curve(suppress, ks)]
         return plot(lambda size: draw_spectrum(rows, ["loss"], size, self.counted), ax=ax)
 
-    def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
-        """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
+    def chain(self, k: int, suppress: float = 0.0, *, chains: int | None = None) -> LatticeNode:
+        """The first node that reaches k along the lowest chains of the lattice, as the paper approximates.
+
+        So many chains are tried; by default all, up to the one that ends at the top.
+        """
         return self._choice(k, suppress).search_chain(chains)
 
     def path_barcode(self, path: Sequence[Sequence[int]]) -> list[PathBar]:

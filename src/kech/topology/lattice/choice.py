@@ -17,7 +17,7 @@ from kech.errors import GoalNotMet, TooLittleMemory
 from kech.system.console import report
 from kech.system.memory import NODE_SIZE_BYTES
 from kech.topology.lattice.nodes import Nodes
-from kech.topology.node_search import ROUNDING, Levels, Sight, search_best, search_chains
+from kech.topology.node_search import ROUNDING, Levels, Sight, count_chains, search_best, search_chains, tallest
 
 GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
 LOOKS = 20_000  # nodes a search may look at
@@ -160,12 +160,16 @@ class Choice:
             start = stop
         return tables
 
-    def search_chain(self, chains: int) -> LatticeNode:
-        """The first node that fits along the lowest chains."""
-        levels = search_chains(self._look, self.nodes.heights, self.limit, chains)
+    def search_chain(self, chains: int | None) -> LatticeNode:
+        """The first node that fits along the lowest chains, or along all of them."""
+        heights = self.nodes.heights
+        chains = count_chains(heights) if chains is None else chains
+        levels = search_chains(self._look, heights, self.limit, chains)
         if levels is None:
+            along, every = self.nodes.points.axes[tallest(heights)].column, chains * max(heights)
             raise GoalNotMet(
-                f"k={self.k} was not reached on {chains} chains of the lattice. Another node may reach it. "
+                f"k={self.k} was not reached on {chains} chains of the lattice, {every} nodes: "
+                f"{along!r} at every level, the other columns at levels 0 to {chains - 1}. Another node may reach it. "
                 "Search the whole lattice: --search lattice."
             )
         return self._node(levels, 0.0)

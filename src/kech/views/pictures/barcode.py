@@ -12,6 +12,7 @@ import numpy as np
 
 from kech.errors import BadOption
 from kech.request import check_k
+from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
     ENOUGH,
     ENOUGH_LOOSE,
@@ -75,8 +76,8 @@ def draw_barcode(
     check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
-    regimes = [barcode.regimes(reading, goal, suppress) for goal in k]
     starts = [barcode.find_start(reading, goal, suppress) for goal in k]
+    regimes = [find_regimes(barcode, reading, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
     panels = []
@@ -99,6 +100,12 @@ def draw_barcode(
         name_colours(tree.metric, barcode.counted, suppress),
         "\n".join(filter(None, notes)),
     )
+
+
+def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any) -> Any:
+    """Regimes that are known: where only their begin is, those of `strict`, which begin there and hold under all."""
+    regimes = barcode.regimes(reading, k, suppress)
+    return barcode.regimes("strict", k, suppress) if regimes is None and start.is_exact else regimes
 
 
 def say_suppress(suppress: float) -> str:
@@ -159,20 +166,9 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, p
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    return Panel(x, y, place, shapes, say_start(k, start, tree.points.rows), note, has_bottom=False, has_side=False)
-
-
-def say_start(k: int, start: Any, rows: int) -> str:
-    """From where on k holds, for how many rows, in how many classes."""
-    if start.at_least == np.inf:
-        return f"k = {k} holds nowhere"
-    share = "" if not start.suppressed else f" for {100 * (1 - start.suppressed / rows):.1f} % of the rows"
-    classes = f", {start.classes:,} class{'es' * (start.classes > 1)}" if start.classes else ""
-    if start.is_exact:
-        return f"k = {k} holds from eps {start.at_least:.4g}{share}{classes}"
-    if start.at_most == np.inf:
-        return f"k = {k} holds from eps {start.at_least:.4g} at the earliest"
-    return f"k = {k} holds from an eps between {start.at_least:.4g} and {start.at_most:.4g}{share}{classes}"
+    kept = 1 - start.suppressed / tree.points.rows
+    title = describe_start(k, (start.at_least, start.at_most), start.classes, kept)
+    return Panel(x, y, place, shapes, title, note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:

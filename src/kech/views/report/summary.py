@@ -109,15 +109,16 @@ def find_highest(risk: Mapping[str, Any]) -> float:
 def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     """What gives people away in spite of k, each with the one thing that mends it."""
     rows = result["verified"]["rows"]
-    for column, shared in result["exposure"]["one_value"].items():
-        if shared["rows"]:
-            hidden = isinstance(shared["rows"], str)
-            few = f"{shared['rows']} rows have their {column} value given away: their whole class shares it."
-            yield f"{few if hidden else given_away_words(column, shared['rows'] / rows)} Release it with --l 2."
+    counts = {column: shared["rows"] for column, shared in result["exposure"]["one_value"].items()}
+    shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
+    few = {column: count for column, count in counts.items() if isinstance(count, str)}
+    says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
+    yield from (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
     if result["identifying"]:
         yield join("Nearly every row has a value of its own in ", names(result["identifying"]), ". Do not publish it.")
-    for columns in result["identifying_together"]:
-        yield join("Nearly every row is unique on ", names(columns), " together. Publish one of them at most.")
+    if together := result["identifying_together"]:
+        groups = [part for columns in together for part in ("; ", names(columns))][1:]
+        yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
 
 
 def say_doubts(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, RepeatedPeople, ResourceError
@@ -84,8 +86,16 @@ def note_interrupt(what: str) -> Iterator[None]:
 
 def complain(about: dict[str, Any], as_json: bool) -> None:
     """One line among the errors."""
-    line = json.dumps(about, ensure_ascii=False) if as_json else f"kech: {about['message']}"
+    line = json.dumps(about, ensure_ascii=False) if as_json else break_lines(f"kech: {about['message']}")
     sys.stderr.write(line + "\n")
+
+
+def break_lines(text: str) -> str:
+    """A message in lines of the terminal, which would break words; as it is where no terminal shows it."""
+    if not sys.stderr.isatty():
+        return text
+    width = get_terminal_size().columns
+    return "\n".join(fill(line, width, break_long_words=False, break_on_hyphens=False) for line in text.split("\n"))
 
 
 def describe_refusal(refusal: KechError) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def show_warnings(as_json: bool) -> Iterator[None]:
             line = {"warning": type(message).__name__, "message": message.typed}
             sys.stderr.write(json.dumps(line, ensure_ascii=False) + "\n")
         else:
-            sys.stderr.write(f"kech: warning: {message.typed}\n")
+            sys.stderr.write(break_lines(f"kech: warning: {message.typed}") + "\n")
 
     with warnings.catch_warnings():
         for doubt in DOUBTS:

@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from kech.views.markup import figure, format_distance, format_interval, format_number, format_rate
 from kech.views.screen.people import describe_recount, describe_stated
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say, say_private
 
 MOST_BINS = 12  # of the histogram of class sizes
 ROOM = 30  # for its longest bar
@@ -21,15 +21,15 @@ MODELS = {
 def print_risk(result: dict[str, Any]) -> None:
     """Chances of each attacker, uniqueness, class sizes, what tells the rows apart, and the formulas."""
     head = f"{result['file']}: {result['rows']:,} rows in {result['classes']:,} classes on"
-    out().print(escape(f"{head} {', '.join(result['quasi_identifiers'])}; {describe_smallest(result)}."))
+    say(f"{head} {', '.join(result['quasi_identifiers'])}; {describe_smallest(result)}.")
     print_counted(result)
     print_chances(result)
     print_uniqueness(result)
     counted = result["counted"] + " at least" * result["bounded"]
     print_histogram(result["class_sizes"], counted)
-    out().print(f"smallest classes: {', '.join(map(str, result['smallest_classes']))} {counted}")
+    say(f"smallest classes: {', '.join(map(str, result['smallest_classes']))} {counted}")
     print_separation([*result["columns"], result["together"]])
-    out().print("\nformulas")
+    say("\nformulas")
     table = grid("", "~")
     for name, formula in result["formulas"].items():
         table.add_row(escape(name), escape(formula))
@@ -57,14 +57,12 @@ def by_people(result: dict[str, Any]) -> bool:
 def print_counted(result: dict[str, Any]) -> None:
     """Whether figures count people or rows, and who says so."""
     if result["recounted"]:
-        out().print(escape(describe_recount(result["recounted"])))
+        say(describe_recount(result["recounted"]))
         if not result["recounted"]["made_again"]:
-            out().print("Each class counts as the fewest people it can have, so risks are at most these.")
+            say("Each class counts as the fewest people it can have, so risks are at most these.")
     if result["stated"] and result["counted"] == "rows":
-        out().print(
-            f"{describe_stated(result['stated'])} So the highest risk is at most {result['stated']['highest']:.4f}."
-        )
-        out().print("The figures below count rows: --original TABLE --person COLUMN counts people.")
+        say(f"{describe_stated(result['stated'])} So the highest risk is at most {result['stated']['highest']:.4f}.")
+        say("The figures below count rows: --original TABLE --person COLUMN counts people.")
 
 
 def print_chances(result: dict[str, Any]) -> None:
@@ -79,10 +77,10 @@ def print_chances(result: dict[str, Any]) -> None:
     average = figure(result["marketer"]["average"]) if result["marketer"] else "not available"
     table.add_row("marketer", "", average, *[""] * len(taus))
     out().print(table)
-    out().print("A prosecutor knows that a person is in the file; a journalist wants anybody; a marketer everybody.")
+    say("A prosecutor knows that a person is in the file; a journalist wants anybody; a marketer everybody.")
     if not result["journalist"]:
         known = "" if result["population"] is None else ", not only how many people it has"
-        out().print(f"Journalist and marketer need the table of the population{known}: --population FILE.")
+        say(f"Journalist and marketer need the table of the population{known}: --population FILE.")
 
 
 def print_uniqueness(result: dict[str, Any]) -> None:
@@ -91,10 +89,10 @@ def print_uniqueness(result: dict[str, Any]) -> None:
     known = "not available (population unknown)" if share is None else f"{share:.4%} ({model})"
     where = "rows in classes of one person" if by_people(result) else "unique in the file"
     most = "at most " * result["bounded"]
-    out().print(f"{where}: {most}{result['sample_uniqueness']:.4%}; unique in the population: {known}")
+    say(f"{where}: {most}{result['sample_uniqueness']:.4%}; unique in the population: {known}")
     if result["k_map"] is not None:
         everybody = f"{result['population']:,} {result['population_counted']}"
-        out().print(f"k-map: every record could be one of {result['k_map']:,} or more of {everybody}.")
+        say(f"k-map: every record could be one of {result['k_map']:,} or more of {everybody}.")
 
 
 def print_histogram(sizes: dict[int, int], counted: str = "rows") -> None:
@@ -129,14 +127,14 @@ def print_losses(columns: dict[str, float]) -> None:
 
 def print_attacks(result: dict[str, Any]) -> None:
     """Each attack and its control, as shares of the targets with 95 % intervals."""
-    out().print("[yellow]PRIVATE:[/] attacks were run with the original; do not publish what follows.")
+    say_private("attacks were run with the original; do not publish what follows.")
     for attack in result["attacks"]:
         note = f" ({attack['note']})" if attack["note"] else ""
-        out().print(escape(f"{attack['attack']}: {attack['about']}{note}"))
+        say(f"{attack['attack']}: {attack['about']}{note}")
         rates = f"{format_rate(attack, 'rate')} of {attack['targets']:,}, control {format_rate(attack, 'control')}"
-        out().print(f"    {rates}: {attack['verdict']}")
+        say(f"    {rates}: {attack['verdict']}")
     if not result["attacks"]:
-        out().print("Nothing to attack: the release has no sensitive column.")
+        say("Nothing to attack: the release has no sensitive column.")
 
 
 # -- reports and comparisons -----------------------------------------------------------------------------
@@ -144,9 +142,9 @@ def print_attacks(result: dict[str, Any]) -> None:
 
 def print_report(result: dict[str, Any]) -> None:
     """What was written, and what it says first."""
-    out().print(escape(f"Wrote {result['page']}"))
+    say(f"Wrote {result['page']}")
     if result["private"]:
-        out().print("[yellow]PRIVATE:[/] the page was made with the original; do not publish it.")
+        say_private("the page was made with the original; do not publish it.")
     verified, risk = result["verified"], result["risk"]
     highest = f"{risk['prosecutor']['highest']:.1%}"
     if result["stated"]:
@@ -156,29 +154,29 @@ def print_report(result: dict[str, Any]) -> None:
             if by_rows
             else f"{highest}{' at most,' * risk['bounded']} by people"
         )
-    out().print(
+    say(
         f"The file keeps its promise: k = {verified['k']:,}, {verified['rows']:,} rows in {verified['classes']:,} "
         f"classes, loss {verified['loss']:.4f}, highest risk {highest}."
     )
     if result["stated"]:
-        out().print(f"k counts rows here. {describe_stated(result['stated'])}")
+        say(f"k counts rows here. {describe_stated(result['stated'])}")
     if not result["private"]:
-        out().print("Anybody with the file, its certificate and the same plan can make the same page, byte for byte.")
+        say("Anybody with the file, its certificate and the same plan can make the same page, byte for byte.")
 
 
 def print_comparison(result: dict[str, Any]) -> None:
     """Columns, pairs and models."""
-    out().print("[yellow]PRIVATE:[/] made with the original; do not publish what follows.")
-    out().print(escape(f"{result['file']}: {result['rows_after']:,} of {result['rows_before']:,} rows are published."))
+    say_private("made with the original; do not publish what follows.")
+    say(f"{result['file']}: {result['rows_after']:,} of {result['rows_before']:,} rows are published.")
     table = grid("column~", "loss>", "distance>", "mean~", "standard deviation~", "median~")
     for column in result["columns"]:
         loss = result["loss_per_column"].get(column["column"], 0.0)
         table.add_row(escape(column["column"]), f"{loss:.4f}", format_distance(column), *format_moments(column))
     out().print(table)
-    out().print("Labels are spread evenly over what they stand for. KS: sup |F - G|; TV: 1/2 sum |p - q|.")
+    say("Labels are spread evenly over what they stand for. KS: sup |F - G|; TV: 1/2 sum |p - q|.")
     print_associations(result["associations"])
     if result["prediction"] is None:
-        out().print("No column is sensitive, so no model is trained: --target COLUMN names what to predict.")
+        say("No column is sensitive, so no model is trained: --target COLUMN names what to predict.")
     else:
         print_prediction(result["prediction"])
 
@@ -204,29 +202,29 @@ def print_associations(pairs: list[dict[str, Any]]) -> None:
         )
     out().print(table)
     if len(pairs) > MOST_PAIRS:
-        out().print(f"{len(pairs):,} pairs were compared; --json shows all.")
+        say(f"{len(pairs):,} pairs were compared; --json shows all.")
 
 
 def print_prediction(result: dict[str, Any]) -> None:
     """Models trained on each."""
     if not result["models"]:
-        out().print(escape(f"No model predicts {result['target']}: {result['note']}."))
+        say(f"No model predicts {result['target']}: {result['note']}.")
         return
     kind, guess = MODELS[result["measure"]]
     folds = f"{result['folds']} folds, {result['repeats']} times, of {result['rows_before']:,} rows of the original"
-    out().print(escape(f"A {kind} predicts {result['target']} from the other columns; {folds}:"))
+    say(f"A {kind} predicts {result['target']} from the other columns; {folds}:")
     table = grid("trained on~", "judged on~", f"{MEASURES[result['measure']]}>", "95 % interval>")
     for model in result["models"]:
         table.add_row(model["trained_on"], model["tested_on"], *format_interval(model))
     table.add_row("release minus original, all rows", "original", *format_interval(result["difference"]))
     out().print(table)
-    out().print(f"{guess} The release holds the people of every fold too, so compare it with the original's all rows.")
+    say(f"{guess} The release holds the people of every fold too, so compare it with the original's all rows.")
 
 
 def print_twin(result: dict[str, Any]) -> None:
     """What was drawn, and what holds for it."""
-    out().print(escape(f"Wrote {result['file']}: {result['rows']:,} rows, drawn from {result['release']}"))
-    out().print(
+    say(f"Wrote {result['file']}: {result['rows']:,} rows, drawn from {result['release']}")
+    say(
         f"It is made from that release alone, so what its certificate promises (k = {result['k']}) holds for it too. "
         "Drawn values are not measured ones: they are no more private or precise than the labels."
     )

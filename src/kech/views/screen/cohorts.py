@@ -4,7 +4,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say
 
 COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
 
@@ -17,9 +17,9 @@ def format_count(count: int | str) -> str:
 def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
     if result["forgotten"]:
-        out().print(f"Forgotten: version {result['forgotten']}. Its files are removed; its rows were never published.")
+        say(f"Forgotten: version {result['forgotten']}. Its files are removed; its rows were never published.")
     count = len(result["versions"])
-    out().print(escape(f"{result['folder']}: {count} release{'' if count == 1 else 's'}"))
+    say(f"{result['folder']}: {count} release{'' if count == 1 else 's'}")
     counts, files = grid("version>", *(f"{name}>" for name in COUNTS)), grid("version>", "day", "file~")
     for each in result["versions"]:
         counts.add_row(str(each["version"]), *(format_count(each[name]) for name in COUNTS))
@@ -28,9 +28,9 @@ def print_series(result: dict[str, Any]) -> None:
     if count:
         out().print(counts)
         out().print(files)
-        out().print(f"In force: {describe_policy(result['in_force'])}.")
-        out().print("held: rows that left the table and stay until their whole cohort has left.")
-        out().print("corrected: rows that the table has with other cells; they stay as first published.")
+        say(f"In force: {describe_policy(result['in_force'])}.")
+        say("held: rows that left the table and stay until their whole cohort has left.")
+        say("corrected: rows that the table has with other cells; they stay as first published.")
 
 
 def describe_policy(policy: dict[str, Any]) -> str:
@@ -44,16 +44,16 @@ def print_version(series: dict[str, Any]) -> None:
     new = f"{series['arrivals']:,} rows in {series['new_cohorts']:,} new cohorts"
     gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
     back = f", {series['returned']:,} rows came back" if series["returned"] else ""
-    out().print(escape(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}."))
+    say(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}.")
     if series["waiting"]:
-        out().print(f"{format_count(series['waiting'])} rows wait for a later version.")
+        say(f"{format_count(series['waiting'])} rows wait for a later version.")
     if series["held"]:
-        out().print(f"{format_count(series['held'])} rows left the table and are held with their cohorts.")
+        say(f"{format_count(series['held'])} rows left the table and are held with their cohorts.")
     if series["corrected"]:
-        out().print(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
+        say(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
-        out().print(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
-    out().print(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
+        say(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
+    say(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
 
 
 def describe_section(series: dict[str, Any]) -> str:
@@ -69,10 +69,10 @@ def describe_section(series: dict[str, Any]) -> str:
 
 def print_series_check(result: dict[str, Any]) -> None:
     """The files of a series that holds."""
-    out().print(escape(f"{result['series']}: holds; recounted from the files."))
+    say(f"{result['series']}: holds; recounted from the files.")
     table = grid("version>", "k>", "rows>", "classes>", "entered>", "left>", "file")
     for each in result["versions"]:
         cells = [f"{each[name]:,}" for name in ("k", "rows", "classes", "entered", "left")]
         table.add_row(str(each["version"]), *cells, escape(each["file"]))
     out().print(table)
-    out().print("Every class changed by whole cohorts only.")
+    say("Every class changed by whole cohorts only.")

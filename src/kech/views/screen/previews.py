@@ -6,15 +6,17 @@ from typing import Any
 from rich.markup import escape
 
 from kech.views.screen.progress import hide
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
+NEARLY_ALL = 0.95  # of the rows
+TOO_WIDE = "The first rows are too wide for this screen: --rows 2 lists two of them, cell by cell."
 ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
-def print_preview(result: dict[str, Any]) -> None:
+def print_preview(result: dict[str, Any], *, cell_by_cell: bool = False) -> None:
     """What a release would do, and what two columns show."""
     if result["figures"]:
-        print_consequences(result)
+        print_consequences(result, cell_by_cell=cell_by_cell)
     if result["plane"]:
         print_plane(result["plane"], result["plot"])
 
@@ -22,25 +24,47 @@ def print_preview(result: dict[str, Any]) -> None:
 def print_price(words: Sequence[str]) -> None:
     """What it costs that the rows of a person stay together, before any search."""
     hide()
-    out().print("[yellow]PRIVATE:[/] the price of --protect-history, before any search.")
+    say_private("the price of --protect-history, before any search.")
     for sentence in words:
-        out().print(escape(sentence))
+        say(sentence)
 
 
-def print_consequences(result: dict[str, Any]) -> None:
-    """Sentences, the loss of each column, and the first rows before and after."""
-    out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
-    for sentence in result["words"]:
-        out().print(escape(sentence.translate(ISOLATES)))
-    table = grid("column~", "exact>", "open-ended>", "missing>", "not told>", "loss>")
+def print_consequences(result: dict[str, Any], *, cell_by_cell: bool) -> None:
+    """Sentences, what becomes of each column, and the first rows before and after."""
+    from kech.release.sentences import cost_words  # its libraries are not read for --help
+
+    say_private("rows of the table before and after; do not publish them.")
+    for sentence in (*result["words"], *cost_words(result["costs"])):
+        say(sentence.translate(ISOLATES))
+    say("What becomes of each column on average, and how the loss of the others changes without it (estimated):")
+    without = {cost["column"]: f"{cost['others_without'] - cost['others']:+.4f}" for cost in result["costs"]}
+    table = grid(
+        "column~", "becomes~", "exact>", "open>", "NULL>", "lost>", "loss>", *["others without it>~"] * bool(without)
+    )
     for column in result["columns"]:
-        shares = (f"{column[name]:.1%}" for name in ("exact", "open", "missing", "lost"))
-        table.add_row(escape(column["column"]), *shares, f"{column['loss']:.4f}")
+        shares = (f"{column[name]:.0%}" for name in ("exact", "open", "missing", "lost"))
+        cells = (escape(column["column"]), describe_cells(column), *shares, f"{column['loss']:.4f}")
+        table.add_row(*cells, *([without.get(column["column"], "")] if without else []))
     out().print(table)
-    print_costs(result["costs"])
-    if result["before"]:
-        pairs = zip(result["before"], result["after"], strict=True)
-        print_rows(["", *result["names"]], [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)])
+    print_pairs(result, cell_by_cell=cell_by_cell)
+
+
+def describe_cells(column: dict[str, Any]) -> str:
+    """What the cells of a column become, in a few words."""
+    from kech.release.sentences import extent  # its libraries are not read for --help
+
+    if column["exact"] + column["missing"] > NEARLY_ALL:
+        return "as it is"
+    return extent(column["axis"], column["width"]) if column["width"] is not None else "nothing"
+
+
+def print_pairs(result: dict[str, Any], *, cell_by_cell: bool) -> None:
+    """The first rows before and after; where they are too wide, cell by cell, or only how to see them."""
+    if not result["before"]:
+        return
+    pairs = zip(result["before"], result["after"], strict=True)
+    lines = [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)]
+    print_rows(["", *result["names"]], lines, too_wide="" if cell_by_cell else TOO_WIDE)
 
 
 def print_costs(costs: Sequence[dict[str, Any]]) -> None:
@@ -49,14 +73,14 @@ def print_costs(costs: Sequence[dict[str, Any]]) -> None:
         return
     from kech.release.sentences import cost_words  # its libraries are not read for --help
 
-    out().print("What each quasi-identifier costs the others (estimated):")
-    table = grid("column~", "its loss>", "others with it>", "others without it>", "follows from~")
+    say("What each quasi-identifier costs the others (estimated):")
+    table = grid("column~", "its loss>", "others>", "without it>", "follows from~")
     for cost in costs:
         losses = (f"{cost[name]:.4f}" for name in ("loss", "others", "others_without"))
         table.add_row(escape(cost["column"]), *losses, escape(cost["follows"] or ""))
     out().print(table)
     for sentence in cost_words(costs):
-        out().print(escape(sentence.translate(ISOLATES)))
+        say(sentence.translate(ISOLATES))
 
 
 def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
@@ -65,9 +89,10 @@ def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -
     return [[str(number), *before], ["", *changed]]
 
 
-def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
-    """Rows as they are read."""
+def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]], too_wide: str = "") -> None:
+    """Rows as they are read; a sentence instead, if there is one for rows that are too wide."""
     table = grid(*(f"{escape(name)}~" for name in names))
+    table.too_wide = too_wide
     for line in lines:
         table.add_row(*("NULL" if cell is None else escape(cell) for cell in line))
     out().print(table)
@@ -75,14 +100,13 @@ def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> N
 
 def print_plane(result: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
-    out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
+    say_private("where rows lie; do not publish it.")
     names = f"{result['x']['column']} and {result['y']['column']}"
     rows, places = int(sum(point[2] for point in result["points"])), len(result["points"])
-    out().print(escape(f"{rows:,} rows at {places:,} places on {names}"))
-    out().print(
+    say(f"{rows:,} rows at {places:,} places on {names}")
+    say(
         f"{result['classes']:,} classes, the smallest of {result['smallest']:,} rows, in {len(result['boxes']):,} boxes"
     )
-    if plot:
-        out().print(escape(f"Drawn to {plot} (PRIVATE)"))
-    else:
-        out().print("--plot draws them; --json tells where they lie.")
+    say_drawn(plot)
+    if not plot:
+        say("--plot draws them; --json tells where they lie.")

@@ -1,6 +1,6 @@
 """How releases, their check and the ledger look on a terminal."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,21 +9,22 @@ from rich.markup import escape
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say, say_private, warn
 
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
 SHOWN_LETTERS = 8  # of a hash: as many as --forget asks for
+MODELS = ("l", "entropy_l", "recursive_c", "alpha", "t", "t_ordered")  # that are shown of sensitive columns
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
 def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
     """What was written, in plain words; `unmoved` are columns whose ends are not moved at random."""
-    out().print(escape(f"Wrote {result['file']} and {result['certificate']}"))
+    say(f"Wrote {result['file']} and {result['certificate']}")
     if "verified" in result:
-        out().print(escape(f"Wrote {result['report']} and {result['plan']}; the file was verified."))
+        say(f"Wrote {result['report']} and {result['plan']}; the file was verified.")
     for file in result.get("private", []):
-        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
+        say_private(f"{file} holds values of the table; the plan needs it, do not publish it.")
     print_claims(result)
     print_goals("In", result["goals"], result["measured"]["l"])
     explain_one_class(result)
@@ -36,18 +37,18 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         print_version(result["series"])
     print_earlier_releases(result["ledger"])
     if "bound" in result:
-        out().print(escape(f"PRIVATE: {describe_bound(result['bound'])}"))
+        say_private(f"{describe_bound(result['bound'])}")
     if result["mapping"]:
-        out().print(escape(f"PRIVATE: {result['mapping']} undoes this release. Keep it as you keep the original."))
+        say_private(f"{result['mapping']} undoes this release. Keep it as you keep the original.")
     if result.get("sql"):
         private = "PRIVATE: it lists values behind labels. " if result["sql"]["private"] else ""
-        out().print(escape(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original."))
+        say(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original.")
     if result["dropped"]:
-        out().print(escape(f"Not published: {', '.join(result['dropped'])}"))
+        say(f"Not published: {', '.join(result['dropped'])}")
     if result.get("histories"):
-        out().print("Published too: person_number, a random number that links the rows of each person.")
+        say("Published too: person_number, a random number that links the rows of each person.")
     for doubt in find_doubts(result, unmoved):
-        out().print(escape(f"Warning: {doubt}"))
+        warn(f"{doubt}")
 
 
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
@@ -68,9 +69,9 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
     """Columns that point at rows together."""
-    for columns in result["identifying_together"]:
-        remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
-        yield f"{', '.join(columns)}: published as they are, and nearly every row is unique on them together: {remedy}."
+    from kech.release.sentences import joint_words  # its libraries are not read for --help
+
+    yield from joint_words(result["identifying_together"])
 
 
 def print_claims(result: dict[str, Any]) -> None:
@@ -81,17 +82,17 @@ def print_claims(result: dict[str, Any]) -> None:
             f"Every person hides among at least {histories['k']:,} people with all of their rows: "
             f"{histories['people']:,} people, "
         )
-    out().print(
+    say(
         f"{who}{result['rows']:,} rows in {result['classes']:,} "
         f"{'class' if result['classes'] == 1 else 'classes'}, "
         f"loss {result['loss']:.4f}, suppressed {format_rows(result.get('suppressed', 0))}."
     )
     if isinstance(result.get("suppressed"), str):
-        out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
+        say("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if result["k"] == 1:
-        out().print("[yellow]Warning:[/] k = 1 hides nobody: some row is alone in its class.")
+        warn("k = 1 hides nobody: some row is alone in its class.")
     if result["classes"] == 1:
-        out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
+        say("All rows are one class: the quasi-identifiers tell nothing any more.")
 
 
 def describe_crowd(k: int, stated: dict[str, Any] | None) -> str:
@@ -113,7 +114,7 @@ def print_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str], coun
     if parts:
         names = f" for {', '.join(sensitive)}" if goals.keys() - {"k"} else ""
         by = f", counted in {counted}" if counted else ""
-        out().print(escape(f"{head} every class {', '.join(parts)}{names}{by}."))
+        say(f"{head} every class {', '.join(parts)}{names}{by}.")
 
 
 def explain_one_class(result: dict[str, Any]) -> None:
@@ -124,11 +125,9 @@ def explain_one_class(result: dict[str, Any]) -> None:
     names = ", ".join(column for column, values in diversity.items() if values > NEARLY_ALL * rows)
     if names:
         reason = f"nearly every row has a value of its own in {names}, so no smaller class is like all rows"
-        out().print(
-            escape(f"The goals leave one class: {reason}. Ask --t-kind ordered, or publish {names} in fewer values.")
-        )
+        say(f"The goals leave one class: {reason}. Ask --t-kind ordered, or publish {names} in fewer values.")
     else:
-        out().print("The goals leave one class: ask for less, or name fewer sensitive columns.")
+        say("The goals leave one class: ask for less, or name fewer sensitive columns.")
 
 
 def print_shared_values(result: dict[str, Any]) -> None:
@@ -137,28 +136,28 @@ def print_shared_values(result: dict[str, Any]) -> None:
     if away is None:
         for column, values in result["measured"]["l"].items():
             if values == 1:
-                out().print(
-                    escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it.")
-                )
+                say(f"In some class all rows share one {column} (l = 1): who knows the class learns it.")
         return
     from kech.release.sentences import diversity_words  # its libraries are not read for --help
 
-    for column, share in away.items():
-        warn_of_given_away(column, share)
+    warn_of_given_away(away)
     if away:
-        out().print(escape(diversity_words(result["loss_with_l_2"], result["loss"])))
+        is_file = "series" not in result and "verified" not in result and Path(result["file"]).is_file()
+        again = " Before anybody gets this file, run the command again with --l 2 --replace." if is_file else ""
+        say(diversity_words(result["loss_with_l_2"], result["loss"]) + again)
 
 
-def warn_of_given_away(column: str, share: float) -> None:
+def warn_of_given_away(shares: Mapping[str, float]) -> None:
     """Say how many rows have a sensitive value that their class gives away."""
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
-    out().print(escape(f"Warning: {given_away_words(column, share)}"))
+    for sentence in given_away_words(shares):
+        warn(f"{sentence}")
 
 
 def print_verification(result: dict[str, Any]) -> None:
     """The figures of a file that holds."""
-    out().print(escape(f"{result['file']} holds: recomputed from the file alone."))
+    say(f"{result['file']} holds: recomputed from the file alone.")
     table = grid("recounted from the file", "value>")
     for name in ("k", "classes", "rows", "average_class", "loss"):
         value = result.get(name)
@@ -178,12 +177,12 @@ def print_verification(result: dict[str, Any]) -> None:
     table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
     if result["recounted"]:
-        out().print(escape(describe_recount(result["recounted"])))
+        say(describe_recount(result["recounted"]))
     if result["stated"]:
         is_open = result["stated"]["promise"] == "person" and not result["recounted"]
-        out().print(describe_stated(result["stated"]) + " It was not recounted." * is_open)
+        say(describe_stated(result["stated"]) + " It was not recounted." * is_open)
     if result["series"]:
-        out().print(describe_section(result["series"]))
+        say(describe_section(result["series"]))
     print_models(result)
     for whose, goals in (("certificate", result["checked"]["certified"]), ("your own", result["checked"]["asked"])):
         print_goals(f"Checked ({whose}): in", goals, result["l"], "rows" if result["stated"] else "")
@@ -192,7 +191,7 @@ def print_verification(result: dict[str, Any]) -> None:
     print_exposure(result)
     if result["passed_over"]:
         words = f"{result['passed_over']} was not checked, since you named columns with --qi: omit --qi"
-        out().print(escape(f"Warning: {words} to check it."))
+        warn(f"{words} to check it.")
 
 
 MAKE_SERIES = "Publish later versions as a series, so that releases stay safe together."
@@ -203,23 +202,23 @@ OF_SERIES = (
 
 def print_joint_risk(result: dict[str, Any]) -> None:
     """What several releases tell together."""
-    out().print("[yellow]PRIVATE:[/] made with the originals; do not publish what follows.")
+    say_private("made with the originals; do not publish what follows.")
     names, k, counted = [part["file"] for part in result["releases"]], result["k"], result["counted"]
     for part in result["releases"]:
-        out().print(escape(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more."))
+        say(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more.")
     if result["joint_k"] is None:
         doubt = "rows may wait or be withdrawn" if result["of_series"] else "is this the right key?"
-        out().print(f"No row must be in several releases, so none is seen twice: {doubt}")
+        say(f"No row must be in several releases, so none is seen twice: {doubt}")
     else:
         print_joint_k(result)
     for part in result["pinned"]:
         few = f"{part['right']:,} of them the right one, {part['alone']:,} by one release alone"
         sentence = f"{part['column']}: one value is left of {part['pinned']:,} of {part['rows']:,} rows ({few})."
-        out().print(escape(sentence))
+        say(sentence)
     for part in result["differences"]:
         if classes := part["same_label"] + part["widened"]:
             pair = f"{names[part['first']]} and {names[part['second']]}"
-            out().print(escape(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show."))
+            say(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show.")
     if result["below"] or any(part["same_label"] + part["widened"] for part in result["differences"]):
         out().print(OF_SERIES if result["of_series"] else MAKE_SERIES)
 
@@ -228,45 +227,45 @@ def print_joint_k(result: dict[str, Any]) -> None:
     """Among how many rows hide in all releases."""
     joint, k, counted = result["joint_k"], result["k"], result["counted"]
     words = f"joint k = {joint:,}" if joint < k else f"joint k is {joint:,} or more"
-    out().print(f"Together: {words}, over {result['rows']:,} rows that are in several versions.")
+    say(f"Together: {words}, over {result['rows']:,} rows that are in several versions.")
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
-    out().print(f"{result['below']:,} rows{who} hide among fewer than {k:,} {counted} in all their releases.")
+    say(f"{result['below']:,} rows{who} hide among fewer than {k:,} {counted} in all their releases.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
     """The columns by their roles, and what the file gives away beside its classes."""
     for role in ("quasi_identifiers", "sensitive", "kept"):
         if result[role]:
-            out().print(escape(f"{role.replace('_', '-').capitalize()}: {', '.join(result[role])}"))
+            say(f"{role.replace('_', '-').capitalize()}: {', '.join(result[role])}")
     rows, share = result["unique_rows"], result["unique_share"]
     many = f"{rows} rows are" if share is None else f"{rows:,} rows ({share:.1%}) are"
-    out().print(f"{many} unique on all published columns together.")
+    say(f"{many} unique on all published columns together.")
     for column, shared in result["one_value"].items():
         if shared["rows"]:
             rows, classes = format_rows(shared["rows"]), shared["classes"]
             sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
-            out().print(escape(f"{sentence}: who knows the class learns it."))
-            if not isinstance(shared["rows"], str):
-                warn_of_given_away(column, shared["rows"] / result["rows"])
+            say(f"{sentence}: who knows the class learns it.")
+    counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
+    warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
         names = ", ".join(result["identifying"])
-        out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
+        warn(f"{names}: published as they are, and nearly every row has a value of its own.")
     for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
-        out().print(escape(f"Warning: {sentence}"))
+        warn(f"{sentence}")
 
 
 def print_models(result: dict[str, Any]) -> None:
     """What a class tells about each sensitive column, the worst class of all."""
     if not result["l"]:
         return
-    names = ("l", "entropy_l", "recursive_c", "alpha", "t", "t_ordered", "beta", "enhanced_beta", "delta")
     by = ", by rows" if result["stated"] else ""
-    table = grid(f"of any class, at worst{by}", *(f"{column}>" for column in result["l"]))
-    for name in names:
-        values = result[name].values()
+    table = grid(f"the worst class{by}~", *(f"{name.replace('_', ' ')}>~" for name in MODELS))
+    for column in result["l"]:
+        values = (result[name][column] for name in MODELS)
         cells = ["none" if x is None else f"{x:,.4f}" if isinstance(x, float) else str(x) for x in values]
-        table.add_row(name, *map(escape, cells))
+        table.add_row(escape(column), *cells)
     out().print(table)
+    say("--json also has beta, enhanced beta and delta.")
 
 
 # -- ledger ----------------------------------------------------------------------------------------------
@@ -275,11 +274,11 @@ def print_models(result: dict[str, Any]) -> None:
 def print_ledger(result: dict[str, Any]) -> None:
     """The releases of the ledger."""
     if result["forgotten"]:
-        out().print(f"Forgotten: {', '.join(result['forgotten'])}")
+        say(f"Forgotten: {', '.join(result['forgotten'])}")
     if result["key_file"]:
-        out().print(escape(f"Made: {result['key_file']}. Whoever has it can make your releases again: keep it secret."))
+        say(f"Made: {result['key_file']}. Whoever has it can make your releases again: keep it secret.")
     count = len(result["releases"])
-    out().print(escape(f"{result['file']}: {count} release{'' if count == 1 else 's'}"))
+    say(f"{result['file']}: {count} release{'' if count == 1 else 's'}")
     table = grid("name~", "time", "table>", "rows>", "k>", "columns~", "SHA-256")
     for release in result["releases"]:
         rows = "" if release["rows"] is None else f"{release['rows']:,}"
@@ -293,22 +292,22 @@ def print_ledger(result: dict[str, Any]) -> None:
 def print_earlier_releases(word: dict[str, Any]) -> None:
     """What the ledger said; nothing of a first release."""
     if word["verdict"] == "no ledger":
-        out().print("The ledger was not asked and does not know this release (--no-ledger).")
+        say("The ledger was not asked and does not know this release (--no-ledger).")
     if word["verdict"] == "nested":
         proof = f"it is proved that every class of this release is a union of classes of {word['nested_in']}"
-        out().print(escape(f"This table was released before; {proof}."))
+        say(f"This table was released before; {proof}.")
     if word["verdict"] == "composed":
         of_what = " of some of its rows" if word["shared"] else ""
         candidates = "people" if word["counted"] == "people" else "candidates"
-        out().print(
-            f"[yellow]Warning:[/] this release alone leaves every row {word['k']} {candidates}. Together with earlier "
+        warn(
+            f"this release alone leaves every row {word['k']} {candidates}. Together with earlier "
             f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows have "
             f"fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
             "figures."
         )
     if word["updated"]:
-        out().print(
-            f"[yellow]Warning:[/] this file was released {word['updated']} times with rows of which none was found in "
+        warn(
+            f"this file was released {word['updated']} times with rows of which none was found in "
             "it again. If some are the same people, name those releases: --earlier FILE."
         )
 
@@ -324,10 +323,10 @@ def print_demo(
 
     out().rule(title, align="left")
     print_spectrum(result)
-    out().print(escape(f"\nReleased at k = {certificate['parameters']['k']}:"))
+    say(f"\nReleased at k = {certificate['parameters']['k']}:")
     print_claims(certificate["claims"])
     with target.open(encoding="utf-8") as file:
         for _, text in zip(range(4), file, strict=False):
             out().print("  " + escape(text.rstrip("\n")), style="dim")
-    out().print(f"Verified from the file alone: k = {figures['k']}, loss = {figures['loss']:.4f}.")
-    out().print(escape(f"table        {path}\nrelease      {target}\ncertificate  {certificate_path(target)}\n"))
+    say(f"Verified from the file alone: k = {figures['k']}, loss = {figures['loss']:.4f}.")
+    say(f"table        {path}\nrelease      {target}\ncertificate  {certificate_path(target)}\n")

@@ -6,7 +6,9 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
-from kech.views.screen.terminal import grid, out
+from kech.release.sentences import percent
+from kech.views.markup import describe_start
+from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
 MOST_CHILDREN = 8
@@ -21,37 +23,40 @@ def print_barcode(result: dict[str, Any]) -> None:
     """The longest-lived components, the number of holes, and the regimes of each reading."""
     bars = [bar for bar in result["bars"] if bar["dimension"] == 0]
     holes = len(result["bars"]) - len(bars)
-    out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
+    say_private("bars are real distances between people; do not publish them.")
     looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
     looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
-    out().print(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
+    say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
     say_moved(result)
     print_bars(bars, by_people=result["counted"] == "people")
     if result["shorter_bars"]:
-        out().print(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
+        say(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
     if left_out := sum(result["left_out"].values()):
-        out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
+        say(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
         sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
-        sentence = sentence if regimes and not is_open(result["starts"][reading]) else say_start(reading, result)
-        out().print(f"{reading}: {sentence}{say_proven(regimes)}")
+        sentence = (
+            sentence
+            if regimes and not is_open(result["starts"][reading])
+            else say_start(result["starts"][reading], result)
+        )
+        say(f"{reading}: {sentence}{say_proven(regimes)}")
     for line in () if result["suppress"] else result["leaving_out"]:
-        out().print(say_leaving_out(line, result))
+        say(say_leaving_out(line, result))
     for reached in result["reached"]:
         print_reached(reached)
     say_counted(result["counted"])
     for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
-        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
-    if result["plot"]:
-        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+        say(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
+    say_drawn(result["plot"])
 
 
 def say_counted(counted: str) -> None:
     """What k is, where it is not rows."""
     if counted == "people":
-        out().print("k counts people: a person with several rows in a class is one.")
+        say("k counts people: a person with several rows in a class is one.")
 
 
 def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
@@ -71,7 +76,7 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
         )
     out().print(table)
     if len(bars) > len(longest):
-        out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
+        say(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
 
 
 def end(bar: dict[str, Any]) -> float:
@@ -86,33 +91,24 @@ def is_open(start: dict[str, Any]) -> bool:
 
 def say_leaving_out(start: dict[str, Any], result: dict[str, Any]) -> str:
     """From where on k holds for most rows."""
-    return f"with --suppress {100 * start['share']:g}%, homological: {describe_start(start | {'reason': ''}, result)}"
+    return f"with --suppress {100 * start['share']:g}%, homological: {say_start(start | {'reason': ''}, result)}"
 
 
-def say_start(reading: str, result: dict[str, Any]) -> str:
-    """Between which radii k begins to hold under a reading."""
-    return describe_start(result["starts"][reading], result)
-
-
-def describe_start(start: dict[str, Any], result: dict[str, Any]) -> str:
+def say_start(start: dict[str, Any], result: dict[str, Any]) -> str:
     """Between which radii k begins to hold, and why that is all that is known."""
-    goal = f"k = {result['k']:,} holds"
     if start["at_least"] is None:
         share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
-        return f"no eps is known at which {goal}{share}"
-    low, reason = format_eps(start["at_least"]), f"; {start['reason']}" if start["reason"] else ""
-    if start["at_most"] is None:
-        return f"{goal} from eps {low} at the earliest{reason}"
-    ends = f"an eps between {low} and {format_eps(start['at_most'])}" if is_open(start) else f"eps {low}"
-    share = f" for {100 * (1 - start['suppressed'] / result['rows']):.1f} % of the rows" if start["suppressed"] else ""
-    return f"{goal} from {ends}{share}, {start['classes']:,} class{'es' * (start['classes'] > 1)} there{reason}"
+        return f"no eps is known at which k = {result['k']:,} holds{share}"
+    ends, kept = (start["at_least"], start["at_most"]), 1 - start["suppressed"] / result["rows"]
+    reason = f"; {start['reason']}" if start["reason"] else ""
+    return describe_start(result["k"], ends, start["classes"], kept) + reason
 
 
 def print_reached(reached: dict[str, Any]) -> None:
     """What the cuts reach at the same k."""
     bound, eps = reached["eps_at_least"], reached["eps_at_most"]
     proven = "no partition is narrower" if bound == eps else f"no partition is narrower than {format_eps(bound)}"
-    out().print(
+    say(
         f"cuts at k = {reached['k']:,}: minimal reaches eps {format_eps(eps)} in {reached['classes']:,} classes "
         f"({proven}); local, which loses least, eps {format_eps(reached['local_eps'])} in {reached['local_classes']:,}"
     )
@@ -138,9 +134,9 @@ def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> s
 
 def describe_regime(regime: dict[str, Any], rows: int) -> str:
     """Where a regime begins, and for how many rows and classes."""
-    share, classes = 100 * (1 - regime["suppressed"] / rows), regime["classes"]
+    share, classes = percent(1 - regime["suppressed"] / rows), regime["classes"]
     counted = f"{classes:,} class{'es' * (classes > 1)}"
-    return f"from eps {format_eps(regime['start'])} for {share:.1f} % of the rows, {counted}"
+    return f"from eps {format_eps(regime['start'])} for {share} of the rows, {counted}"
 
 
 def say_proven(regimes: list[dict[str, Any]] | None) -> str:
@@ -156,33 +152,32 @@ def format_eps(eps: float | None) -> str:
 
 def print_profile(result: dict[str, Any]) -> None:
     """Shares of the rows that cannot hide, from where on they can, and what each column adds."""
-    out().print("[yellow]PRIVATE:[/] a profile is counted from real rows; do not publish it.")
+    say_private("a profile is counted from real rows; do not publish it.")
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
-    out().print(f"{rows}, metric {result['metric']}")
+    say(f"{rows}, metric {result['metric']}")
     say_moved(result)
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
         print_shares(result["profile"], "People with such a row", "people_")
-    out().print("\nFrom this eps on, so many of the rows can hide among k:")
+    say("\nFrom this eps on, so many of the rows can hide among k:")
     table = grid("k>", "50 %>", "90 %>", "99 %>", "100 %>")
     for k in dict.fromkeys(line["k"] for line in result["hidden"]):
         table.add_row(f"{k:,}", *(format_eps(line["eps"]) for line in result["hidden"] if line["k"] == k))
     out().print(table)
     print_columns(result["columns"])
     for advice in result["advice"]:
-        out().print(escape(say_advice(advice)))
+        say(say_advice(advice))
     for last in result.get("last", ()):
-        out().print(say_last(last))
+        say(say_last(last))
     for figures in result.get("one_person", ()):
-        out().print(say_without_one(figures, "person" if result["counted"] == "people" else "row"))
+        say(say_without_one(figures, "person" if result["counted"] == "people" else "row"))
     say_counted(result["counted"])
-    if result["plot"]:
-        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+    say_drawn(result["plot"])
 
 
 def print_shares(lines: list[dict[str, Any]], whose: str, prefix: str) -> None:
     """A line for each k: between which shares cannot hide at each eps."""
-    out().print(f"\n{whose} that cannot hide among k at eps, in percent (at least-at most):")
+    say(f"\n{whose} that cannot hide among k at eps, in percent (at least-at most):")
     radii = list(dict.fromkeys(line["eps"] for line in lines))
     table = grid("k>", *(f"eps {eps:g}>" for eps in radii))
     for k in dict.fromkeys(line["k"] for line in lines):
@@ -200,7 +195,7 @@ def format_span(least: float, most: float) -> str:
 
 def print_columns(columns: list[dict[str, Any]]) -> None:
     """From where on half of the rows could hide without each column."""
-    out().print("\nFrom this eps on, half of the rows can hide among k, with all columns and without one:")
+    say("\nFrom this eps on, half of the rows can hide among k, with all columns and without one:")
     ks = list(dict.fromkeys(line["k"] for line in columns))
     table = grid("without", *(f"k = {k:,}>" for k in ks))
     first = columns[0]["column"]
@@ -250,16 +245,14 @@ def say_without_one(figures: dict[str, Any], one: str) -> str:
 def say_moved(result: dict[str, Any]) -> None:
     """By how much values moved, where there were too many points."""
     if result["eps_error"]:
-        out().print(
-            f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth."
-        )
+        say(f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth.")
 
 
 def print_lattice(result: dict[str, Any]) -> None:
     """The best node for each k, and the minimal ones."""
-    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
+    say_private("counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items())
-    out().print(escape(f"{result['nodes']:,} nodes; levels of {heights}"))
+    say(f"{result['nodes']:,} nodes; levels of {heights}")
     table = grid("k>", "classes>", "suppressed>", "loss>", "levels~", "~")
     for node in result["best"]:
         levels = ",".join(map(str, node["levels"].values()))
@@ -267,20 +260,20 @@ def print_lattice(result: dict[str, Any]) -> None:
         table.add_row(str(node["k"]), *figures, levels, describe_certainty(node, result["search"]))
     out().print(table)
     if result["peak_bytes"]:
-        out().print(f"Classes of all nodes took {result['peak_bytes'] / 2**20:,.0f} MB at most.")
+        say(f"Classes of all nodes took {result['peak_bytes'] / 2**20:,.0f} MB at most.")
     for k, nodes in (result["minimal"] or {}).items():
         listed = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
         more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
-        out().print(f"minimal for k = {k}: {listed}{more}")
+        say(f"minimal for k = {k}: {listed}{more}")
     say_counted(result["counted"])
 
 
 def print_mixed(result: dict[str, Any]) -> None:
     """The best pair of a node and an eps for each k, and the minimal ones."""
-    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
+    say_private("counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items()) or "no column"
     measured = ", ".join(result["metric_columns"])
-    out().print(escape(f"{result['nodes']:,} nodes; levels of {heights}; eps on {measured}"))
+    say(f"{result['nodes']:,} nodes; levels of {heights}; eps on {measured}")
     table = grid("k>", "eps>", "classes>", "smallest>", "loss>", "levels~", "~")
     for goal, pairs in result["minimal"].items():
         best = min((pair["loss"] for pair in pairs), default=None)
@@ -291,15 +284,15 @@ def print_mixed(result: dict[str, Any]) -> None:
         if not pairs:
             table.add_row(goal, "none", "", "", "", "", "no node reaches it")
     out().print(table)
-    out().print("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
+    say("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
     say_counted(result["counted"])
 
 
 def print_neighbours(result: dict[str, Any]) -> None:
     """A node, and those one step above and below it."""
-    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
+    say_private("counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items())
-    out().print(escape(f"Levels of {heights}"))
+    say(f"Levels of {heights}")
     table = grid("", "levels", "k>", "classes>", "loss>")
     for place, nodes in (("up", result["up"]), ("here", [result["node"]]), ("down", result["down"])):
         for node in nodes:
@@ -318,8 +311,8 @@ def describe_certainty(node: dict[str, Any], search: str) -> str:
 
 def print_zigzag(result: dict[str, Any]) -> None:
     """Classes along the path, equal bars in one line, and which nodes are k-anonymous."""
-    out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
-    out().print(escape(f"Levels of {', '.join(result['columns'])}; neighbours meet in their {result['through']}."))
+    say_private("bars tell how many rows are alike; do not publish them.")
+    say(f"Levels of {', '.join(result['columns'])}; neighbours meet in their {result['through']}.")
     by_people = result["counted"] == "people"
     smallest = {"smallest": "smallest>"} | ({"smallest_people": "fewest people>"} if by_people else {})
     table = grid("position>", "levels", "classes>", *smallest.values(), "holes>")
@@ -337,21 +330,20 @@ def print_zigzag(result: dict[str, Any]) -> None:
         bars.add_row(str(line["dimension"]), *ends, f"{line['count']:,}", *counts)
     out().print(bars)
     if len(result["summary"]) > MOST_BARS or len(result["path"]) > MOST_STEPS:
-        out().print("There are more; --json shows all.")
+        say("There are more; --json shows all.")
     parts = [f"{r['start']} to {r['stop']} (k={r['k']:,})" for r in result["regimes"]]
     listed = "; ".join(parts[:MOST_NODES]) + (
         f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else ""
     )
     readings = ", ".join(result["readings"])
-    out().print(f"k-anonymous nodes, under every reading ({readings}): {listed or 'none'}")
+    say(f"k-anonymous nodes, under every reading ({readings}): {listed or 'none'}")
     say_counted(result["counted"])
-    if result["plot"]:
-        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+    say_drawn(result["plot"])
 
 
 def print_lives(result: dict[str, Any]) -> None:
     """Versions, lives of classes, and how many rows stay together."""
-    out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
+    say_private("bars tell how many rows are alike; do not publish them.")
     counted = ("version", "rows", "arrived", "left", "classes", "smallest")
     table = grid(*(f"{name}>" for name in counted))
     for version in result["versions"][:MOST_VERSIONS]:
@@ -367,17 +359,12 @@ def print_lives(result: dict[str, Any]) -> None:
         )
     out().print(lives)
     if len(result["summary"]) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
-        out().print("There are more; --json shows all, --plot draws them.")
+        say("There are more; --json shows all, --plot draws them.")
     out().print(say_together(result))
     if result["undecided"]:
-        out().print(
-            f"That is one placing that fits the files: {result['undecided']:,} times a row fits several classes."
-        )
-        out().print(
-            "Others can have more or fewer rows together. kech verify counts candidates; --series knows cohorts."
-        )
-    if result["plot"]:
-        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+        say(f"That is one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
+        say("Others can have more or fewer rows together. kech verify counts candidates; --series knows cohorts.")
+    say_drawn(result["plot"])
 
 
 def draw_life(line: dict[str, Any], versions: int) -> str:
@@ -397,20 +384,20 @@ def say_together(result: dict[str, Any]) -> str:
 
 def print_hierarchy(result: dict[str, Any]) -> None:
     """A tree with counts, its largest branches."""
-    out().print("[yellow]PRIVATE:[/] the values of the column and how many rows have each.")
+    say_private("the values of the column and how many rows have each.")
     sizes = ", ".join(f"{size:,}" for size in result["levels"])
     counts = f"{result['leaves']:,} values in {result['rows']:,} rows; labels at each level: {sizes}"
-    out().print(escape(f"{result['column']} ({result['kind']}): {counts}"))
+    say(f"{result['column']} ({result['kind']}): {counts}")
     depth = choose_depth(result["levels"])
     for root in result["tree"]:
         out().print(build_branch(root, depth))
     if result["padded"]:
-        out().print(f"{result['padded']:,} values were less deep; the label below the root is repeated for them.")
+        say(f"{result['padded']:,} values were less deep; the label below the root is repeated for them.")
     if result["unused"]:
-        out().print(f"{result['unused']:,} values of the hierarchy do not occur in the column.")
+        say(f"{result['unused']:,} values of the hierarchy do not occur in the column.")
     if result["file"]:
         advice = f"Written to {result['file']}: review it, name it after its column,"
-        out().print(escape(f"{advice} and name its folder with --hierarchies."))
+        say(f"{advice} and name its folder with --hierarchies.")
 
 
 def choose_depth(levels: list[int]) -> int:

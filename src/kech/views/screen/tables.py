@@ -1,14 +1,14 @@
 """How tables and spectra look on a terminal."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
 from rich.markup import escape
 
 from kech.views.screen.previews import print_costs, print_rows
-from kech.views.screen.terminal import grid, out
+from kech.views.screen.terminal import grid, out, say, say_drawn, say_private, warn
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
@@ -18,48 +18,56 @@ ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 
 def print_inspection(result: dict[str, Any], source: str) -> None:
     """Columns with their guessed roles, what is to be said of each, and the command that follows."""
+    from kech.release.sentences import joint_words  # its libraries are not read for --help
+
     dialect = f", delimiter {result['delimiter']!r}, {result['encoding']}" if result["delimiter"] else ""
-    out().print(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
+    say(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
     print_columns(result["columns"])
     if result["reading"]:
-        out().print("The table was read again as the options below say; types, roles and figures are those of that.")
+        say("The table was read again as the options below say; types, roles and figures are those of that.")
     for column in result["columns"]:
         print_hints(column, planned=result["plan"] is not None)
     if result["first_rows"] is not None:
-        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        say_private("the first rows as they are read.")
         print_rows([column["column"] for column in result["columns"]], result["first_rows"])
     if result["k"] is not None:
         names = ", ".join(result["quasi_identifiers"])
         share, by_people = f"{result['unique_share']:.1%} of the rows", result["counted"] == "people"
         unique = f"{share} equal no row of another person" if by_people else f"{share} are unique"
-        out().print(escape(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}."))
+        say(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}.")
     print_costs(result["costs"])
-    for columns in result["identifying_together"]:
-        words = "nearly every row is unique on them together. Publish one of them at most as it is"
-        out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
+    print_given_away(result["given_away"])
+    for sentence in joint_words(result["identifying_together"]):
+        warn(f"{sentence}")
     for sentence in result["repeated_people"]:
         planned = any(c["role"] == "person" and f"Column {c['column']!r} " in sentence for c in result["columns"])
-        out().print(
-            escape(f"Warning: {sentence}" + " The plan makes it the person." * bool(result["plan"] and planned))
-        )
+        say(f"Warning: {sentence}" + " The plan makes it the person." * bool(result["plan"] and planned))
     if result["plan"]:
         source, plan = map(shlex.quote, (source, result["plan"]))
-        out().print(
-            escape(
-                f"Plan written to {result['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv"
-            )
-        )
+        say(f"Plan written to {result['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
+
+
+def print_given_away(shares: Mapping[str, float]) -> None:
+    """Which sensitive values classes of k would give away, before anybody released them."""
+    from kech.release.sentences import given_away_words  # its libraries are not read for --help
+
+    if shares:
+        warn("a release would give values away, as far as a first cut tells:")
+    for sentence in given_away_words(shares):
+        say(sentence)
+    if shares:
+        say("--l 2 prevents it: write l = 2 below [goal] in the plan. kech preview tells its price.")
 
 
 def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     """What each column is, what it seems to be for, and how it would be generalized."""
-    table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "becomes~")
+    table = grid("column~", "type", "distinct>", "NULL>", "role and why~", "becomes~")
     for column in columns:
         counts = (f"{column['distinct']:,}", f"{column['nulls']:,}")
         last = (column["generalized"] or "").partition(" of ")[0] or ("see below" if column["trouble"] else "")
-        why = column["reason"] + ("" if column["confidence"] == 1 else f" ({column['confidence']:.0%})")
+        why = column["reason"] + ("" if column["confidence"] == 1 else f", {column['confidence']:.0%}")
         why = why.replace("its name says", "name:").replace("its values look like", "values:")
-        cells = (repr(column["column"])[1:-1], column["type"], *counts, column["role"], why, last)
+        cells = (repr(column["column"])[1:-1], column["type"], *counts, f"{column['role']} ({why})", last)
         table.add_row(*map(escape, cells))
     out().print(table)
 
@@ -69,7 +77,7 @@ def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     in_plan = planned and (column["reading"] or column["suggested"] in ("hierarchy", "set"))
     hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
     for sentence in filter(None, (column["trouble"], hint)):
-        out().print(escape(f"{column['column']!r}: {sentence}"))
+        say(f"{column['column']!r}: {sentence}")
 
 
 def print_spectrum(result: dict[str, Any]) -> None:
@@ -79,7 +87,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
     selected = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(result["quasi_identifiers"])
     whose = f" of {result['people']:,} people" if result["counted"] == "people" else ""
-    out().print(escape(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct on {names}"))
+    say(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct on {names}")
     print_coarseness(result["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
@@ -105,14 +113,13 @@ def print_spectrum(result: dict[str, Any]) -> None:
         explain_gaps(result["no_bound"])
     if len(selected) <= FEW_ROWS:
         print_quality(selected)
-    if result.get("plot"):
-        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+    say_drawn(result.get("plot"))
     if whose:
-        out().print("k counts different people; averages, left out rows and losses count rows.")
+        say("k counts different people; averages, left out rows and losses count rows.")
     if len(selected) < len(rows):
-        out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
+        say(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not result.get("effort"):
-        out().print("So many k are searched quickly; a release searches longer and may lose less.")
+        say("So many k are searched quickly; a release searches longer and may lose less.")
 
 
 def gap(row: dict[str, Any]) -> str:
@@ -122,9 +129,9 @@ def gap(row: dict[str, Any]) -> str:
 
 def explain_gaps(no_bound: dict[str, str]) -> None:
     """What a gap says, and why some cuts have none."""
-    out().print("gap: the loss is at most so far above what any release of these rows on this grid could reach.")
+    say("gap: the loss is at most so far above what any release of these rows on this grid could reach.")
     for cut, why in no_bound.items():
-        out().print(escape(f"No bound for --cut {cut}: {why}."))
+        say(f"No bound for --cut {cut}: {why}.")
 
 
 def describe_bound(bound: dict[str, Any]) -> str:
@@ -150,7 +157,7 @@ def print_coarseness(step: float, error: float) -> None:
     """That axes were made coarser, and what it does to eps."""
     if step:
         words = f"Too many points: axes are in cells of {step:.2%} of their length, eps is up to {error:.4f} larger."
-        out().print(f"{words} --max-points or --memory allows more.")
+        say(f"{words} --max-points or --memory allows more.")
 
 
 def print_quality(rows: list[dict[str, Any]]) -> None:
