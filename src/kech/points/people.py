@@ -23,6 +23,7 @@ from kech.tables.table import Table
 
 MOST_EXACT = 2**53  # whole numbers below it are exact as floats
 ALONE = -1  # the person of rows that all belong to different people without a second row
+GOLDEN, TURN = np.uint64(2654435769), np.uint64(1 << 32)  # 2^32 divided by the golden ratio, and 2^32
 Persons = NDArray[np.int32]
 
 
@@ -161,7 +162,7 @@ def count_holders(
 
 
 def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size: int) -> Ints:
-    """The number of people at each code of an axis; a person counts once, at the median of their codes.
+    """The number of people at each code of an axis; a person counts once, at one of their codes.
 
     Without persons, the number of rows.
     """
@@ -169,8 +170,8 @@ def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints,
         return np.bincount(codes, rows, size).astype(np.int64)
     single = person == ALONE
     people = np.bincount(codes[single], rows[single], size).astype(np.int64)
-    _, middles = find_middles(person[~single], codes[~single], rows[~single])
-    return people + np.bincount(middles, minlength=size)
+    _, assigned = assign_values(person[~single], codes[~single], rows[~single])
+    return people + np.bincount(assigned, minlength=size)
 
 
 def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
@@ -178,9 +179,11 @@ def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
     return np.argsort((first.astype(np.int64) << 32) + second)
 
 
-def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> tuple[Ints, Ints]:
-    """The different values of each person, and the middle one of each, in any order.
+def assign_values(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> tuple[Ints, Ints]:
+    """The different values of each person, and the one that each is assigned to, in any order.
 
+    Person p is assigned to the value at the quantile p / golden ratio, modulo 1, of their rows.  So people who all have
+    the same values, such as the waves of a panel, are spread evenly over them; their medians would all be one value.
     Most people have a single value in most columns, so only the others are sorted.
     """
     last = np.full(int(person.max(initial=-1)) + 1, -1, np.int32)
@@ -196,15 +199,16 @@ def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -
     new[start] = True
     before = np.r_[0, upto][start]
     total = np.r_[before[1:], upto[-1:]] - before
-    middle = np.searchsorted(upto, before + (total + 1) // 2)
-    return np.r_[single, value[new]], np.r_[single, value[middle]]
+    quantile = person[start].astype(np.uint64) * GOLDEN % TURN
+    assigned = np.searchsorted(upto, before + 1 + (quantile * total.astype(np.uint64) // TURN).astype(np.int64))
+    return np.r_[single, value[new]], np.r_[single, value[assigned]]
 
 
 class Holders(NamedTuple):
     """How many people hold each value of a column.
 
-    A person is assigned to the median of their values.  So the assigned people of some values are at most the different
-    people who have one of them: an edge or label that hides among k assigned people hides among k people.
+    A person is assigned to one of their values (`assign_values`).  So the assigned people of some values are at most
+    the different people who have one of them: an edge or label that hides among k assigned people hides among k people.
     """
 
     holding: Ints  # different people who hold each value
@@ -220,6 +224,6 @@ def count_holders_of_values(
     person, rows = number_people(codes[:, : len(people)]), np.ones(len(codes), np.int64)
     for place, mapping in enumerate(values, len(people)):
         size = len(mapping.codes)
-        own_values, middles = find_middles(person, codes[:, place], rows)
-        standing = np.bincount(middles, minlength=size + 1)
+        own_values, assigned = assign_values(person, codes[:, place], rows)
+        standing = np.bincount(assigned, minlength=size + 1)
         yield Holders(np.bincount(own_values, minlength=size + 1)[:size], standing[:size], int(standing[size]))
