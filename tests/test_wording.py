@@ -9,7 +9,13 @@ import pytest
 
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
+from kech.errors.wording import CHOICES, in_python
+from kech.request.request import FIELDS
 from kech.tables.demo import nine_rows
+from kech.topology.barcode import READINGS
+from kech.topology.filtration import METRICS
+
+ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
 
 
 @pytest.mark.parametrize(
@@ -17,7 +23,7 @@ from kech.tables.demo import nine_rows
     [
         ("--k: say: --k 5.", "k: say: k=5."),
         ("name them: --qi COLUMN ...; or not", "name them: quasi_identifiers=[COLUMN, ...]; or not"),
-        ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3 l_kind="recursive" c=2.'),
+        ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3, l_kind="recursive", c=2.'),
         ("chances: --threshold 0.09 0.2.", "chances: threshold=[0.09, 0.2]."),
         ("missing: --null-values NaN,inf,-inf.", "missing: null_values=['NaN', 'inf', '-inf']."),
         ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
@@ -28,6 +34,25 @@ from kech.tables.demo import nine_rows
         ("There is no column '--k 5'. The user's --k 5", "There is no column '--k 5'. The user's k=5"),
         ("--decimal , reads them", 'decimal="," reads them'),
         ("nothing to say -- at all", "nothing to say -- at all"),
+        ("The people are named by --person. Omit one.", "The people are named by person. Omit one."),
+        ("Say --person 'the id', or --person id.", 'Say person="the id", or person="id".'),
+        ("Omit --null-values, --dates and --fold-variants.", "Omit null_values, dates and fold_variants."),
+        ("Take --labels brackets or --labels dash.", 'Take labels="brackets" or labels="dash".'),
+        ("Let rows wait: --wait 10%. Or --suppress 2.5%", "Let rows wait: wait=0.1. Or suppress=0.025"),
+        ("say so: --most-changed 100%.", "say so: most_changed=1."),
+        ("name two: --on COLUMN COLUMN.", "name two: on=[COLUMN, COLUMN]."),
+        ("Search the whole lattice: --search lattice.", 'Search the whole lattice: search="lattice".'),
+        ("Use --engine duckdb.", 'Use engine="duckdb".'),
+        ("only --engine spark has a master.", 'only engine="spark" has a master.'),
+        ("Add --from FILE, or omit --pad.", "Add source=FILE, or omit pad."),
+        (
+            "Begin one: kech release TABLE --series FOLDER ...",
+            "Begin one: `kech.open_series(FOLDER).publish(table, path)`",
+        ),
+        ("forget it: kech series FOLDER --forget.", "forget it: `kech.open_series(FOLDER).forget()`."),
+        ("lie: kech series FOLDER --moved FILE ...", "lie: `kech.open_series(FOLDER).find_files(FILE, ...)`"),
+        ("0 or more: --eps 0.01,0.05,0.2.", "0 or more: eps=[0.01, 0.05, 0.2]."),
+        ("Name these: --original FILE ...", "Name these: original=[FILE, ...]"),
     ],
 )
 def test_options_are_arguments_in_python(typed, spoken):
@@ -149,3 +174,30 @@ def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
     said = [NoQuasiIdentifier().typed, *messages()]
     assert len(phrases) > 15
     assert [phrase for phrase in phrases if not any(re.search(phrase, text) for text in said)] == []
+
+
+def takes(option, word):
+    """Whether a request, or the picture or search that has the option, takes this word for it."""
+    others = {"metric": METRICS, "search": ("lattice", "chain"), "reading": READINGS, "encoding": ENCODINGS}
+    return word in others[option] if option in others else FIELDS[option.replace("-", "_")].check(word) is None
+
+
+def test_the_words_of_an_option_are_the_values_that_it_takes():
+    for option, words in CHOICES.items():
+        assert all(takes(option, word) for word in words), option
+        field = FIELDS.get(option.replace("-", "_"))
+        assert {*(field.choices if field else ())} <= {*words}, option
+    assert {*CHOICES} >= {field.option[2:] for field in FIELDS.values() if field.choices} - {
+        "departures",
+        "corrections",
+    }
+
+
+def test_no_sentence_gives_an_argument_a_word_that_it_does_not_take():
+    given = re.compile(r'(\w+)="([^"]*)"(?: or (\w+))?')
+    pairs = [pair for text in messages() if not given.search(text) for pair in given.findall(in_python(text))]
+    names = {name.replace("-", "_"): words for name, words in CHOICES.items()}
+    assert len(pairs) > 20
+    assert [pair for pair in pairs if pair[0] != "person" and pair[1] not in names[pair[0]]] == []
+    assert [pair for pair in pairs if pair[0] == "person" and pair[1] != "7"] == []
+    assert [pair for pair in pairs if pair[2] in names.get(pair[0], ())] == []

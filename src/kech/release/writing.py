@@ -178,7 +178,7 @@ def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
     """Why a column cannot be written with a dash."""
-    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or columns.")
+    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or --labels columns.")
 
 
 def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:

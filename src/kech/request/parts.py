@@ -266,7 +266,7 @@ class Columns(Part, frozen=True):
                 role_of_column[name] = role
         super().__post_init__()
         if self.person and self.rows_are_people:
-            raise BadOption("--rows-are-people", "--person names the people already. Omit one of the two.")
+            raise BadOption("--rows-are-people", "the people are named already by --person. Omit one of the two.")
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role."""
