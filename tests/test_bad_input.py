@@ -480,10 +480,10 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         ((*QI, "--k", "2", "--threads", "all"), 2, 'write a whole number.'),
         ((*QI, "--k", "2", "--encoding", "klingon"), 2, "--encoding: there is no encoding 'klingon'. Try utf-8"),
         ((*QI, "--k", "2", "--encoding", "base64"), 2, "--encoding: there is no encoding 'base64'"),
-        ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", "\n"), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: give one character"),
+        ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "\n"), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: give one ASCII character"),
     ],
 )  # fmt: skip
 def test_a_bad_option_is_refused(refuse, people, target, words, code, says):

@@ -233,11 +233,11 @@ def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) ->
         return
     shorter = say_count(count_shortened(histories, k), k)
     share = find_share(lost, rows)
-    allow = f"Allow that with --suppress {share:g}, choose" if share < 1 else "Choose"
+    advice = f"Allow that with --suppress {share:g}, choose a smaller k" if share < 1 else "Choose a smaller k"
     raise GoalNotMet(
         f"A history hides only among histories of as many rows, and too few people share theirs: at k={k}, {shorter} "
         f"people have too many rows. {say_count(lost, k).capitalize()} of {rows:,} rows would have to be left out, and "
-        f"{limit:,} may be. {allow} a smaller k, or promise less: without --protect-history a person hides with each "
+        f"{limit:,} may be. {advice}, or promise less: without --protect-history a person hides with each "
         "row alone."
     )
 

@@ -52,7 +52,7 @@ ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of nam
 def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
     if target.suffix.lower() not in FORMATS and not target.is_dir():
-        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}.")
+        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
     check_place(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go. Choose another name.")
@@ -74,7 +74,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     target = Path(mapping)
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
-            raise BadTarget(target, "the name of a mapping must end in .json.")
+            raise BadTarget(target, "the name of a mapping must end in .json. Rename it.")
         check_place(target, table)
         if any(target.resolve() == other.resolve() for other in others):
             raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
@@ -87,7 +87,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     target = Path(path)
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
-            raise BadTarget(target, "the name of a query must end in .sql.")
+            raise BadTarget(target, "the name of a query must end in .sql. Rename it.")
         check_place(target, table)
     return target
 

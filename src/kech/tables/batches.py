@@ -258,8 +258,9 @@ def join_batches(batches: Sequence[Any]) -> Any:
     try:
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
     except pa.ArrowException:
-        reason = "The texts of neighbouring rows are too long for one batch."
-        raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
+        column = max(batches[0].schema.names, key=lambda name: sum(batch[name].nbytes for batch in batches))
+        reason = f"Column {column!r}: the texts of neighbouring rows exceed 2 GB."
+        raise ResourceError(f"{reason} Leave the column out, or shorten its texts.") from None
 
 
 def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:

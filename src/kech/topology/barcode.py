@@ -493,7 +493,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
 def choose_longest(lengths: Any, most: int | None) -> Ints:
     """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
-        raise BadOption("--longest", "it is a number of bars, 0 or more.")
+        raise BadOption("--longest", "write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 

@@ -261,10 +261,12 @@ class MixedLattice:
     def check(self, pair: Place) -> Place:
         """A pair of this diagram."""
         if len(pair) != len(self.columns):
-            raise NoSuchNode(pair, f"it needs {len(self.levels)} levels and an eps: {', '.join(self.columns)}.")
+            raise NoSuchNode(
+                pair, f"it needs {len(self.levels)} levels and an eps. Give them as {', '.join(self.columns)}."
+            )
         *levels, eps = pair
         if not 0 <= eps < inf:
-            raise NoSuchNode(pair, "its last part is eps, a number of 0 or more.")
+            raise NoSuchNode(pair, "its last part is eps. Give a number of 0 or more.")
         return (*self.check_levels([int(level) for level in levels]), float(eps))
 
     def check_levels(self, levels: Sequence[int]) -> Levels:

@@ -161,7 +161,7 @@ class Profile:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
-            raise BadOption("shares", "a share is above 0 and at most 1.")
+            raise BadOption("shares", "give shares above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:

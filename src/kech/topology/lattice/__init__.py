@@ -317,10 +317,10 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
 def check_levels(levels: Sequence[int], columns: Sequence[str], heights: Sequence[int]) -> Levels:
     """A node: for each column one of the levels it has."""
     if len(levels) != len(heights):
-        raise NoSuchNode(levels, f"it needs {len(heights)} levels: {', '.join(columns)}.")
+        raise NoSuchNode(levels, f"it needs {len(heights)} levels. Give one for each of {', '.join(columns)}.")
     for column, level, height in zip(columns, levels, heights, strict=True):
         if not isinstance(level, Integral) or not 0 <= level < height:
-            raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
+            raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}. Choose one of these.")
     return tuple(map(int, levels))
 
 

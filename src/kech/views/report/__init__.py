@@ -85,7 +85,7 @@ def check_page(path: str | PathLike[str]) -> Path:
     """A place a page can be written to."""
     target = Path(path)
     if target.suffix.lower() != ".html":
-        raise BadTarget(target, "a report is written as .html.")
+        raise BadTarget(target, "the name of a report must end in .html. Rename it.")
     if target.is_dir():
         raise BadTarget(target, "it is a folder; name a file.")
     if not target.parent.is_dir():
