@@ -282,7 +282,7 @@ def join_classes(kept: Histories, k: int, cut: CutByRows) -> Partition:
         classes += (int(joined.max()) + 1) * rows.shape[1]
     points = np.concatenate(row_points)
     shares = add_up(points, np.concatenate(group), np.ones(len(points), np.int64))
-    return build_partition(kept.points.at(k), *shares)
+    return build_partition(kept.points.published_at(k), *shares)
 
 
 def class_of_people(points: Points, rows: Ints, k: int, cut: CutByRows) -> Ints:

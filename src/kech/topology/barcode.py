@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.errors import BadOption, KechError, MissingExtra, ResourceError, TooFewRows
+from kech.errors import BadOption, KechError, MissingExtra, ResourceError
 from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -380,8 +380,7 @@ def compute_barcode(
     check_field(field)
     warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}
     return replace(build_barcode(points, metric, max_dimension, **how), library=table.library)
 

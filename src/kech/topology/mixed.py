@@ -21,7 +21,7 @@ import numpy as np
 from kech._kernels import Widths, distinct_rows, merge_points
 from kech.axes import LineAxis
 from kech.axes.levels import Level
-from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
+from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooManyNodes
 from kech.points.points import Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -282,8 +282,7 @@ def compute_mixed_lattice(table: Table, metric_columns: Sequence[str]) -> MixedL
     if unknown or not metric_columns:
         raise BadOption("--metric-columns", "name quasi-identifiers of the table that are numbers or dates.")
     points = build_points(table, labels=Labels(grid="exact"), weights=table.request.cut.weights)
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     return build_mixed_lattice(points, metric_columns, threads=table.threads)
 
 

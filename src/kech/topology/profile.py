@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kech._kernels import distinct_rows, reach_all
-from kech.errors import BadOption, TooFewRows
+from kech.errors import BadOption
 from kech.points.people import ALONE
 from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
@@ -286,8 +286,7 @@ def compute_profile(
     room = max(table.allowed_bytes // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
     point_limit = PointLimit(room if max_points is None else max_points, rounding=True)
     points = build_points(table, labels=Labels(grid=grid), point_limit=point_limit)
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     return replace(build_profile(points, metric, threads=table.threads), library=table.library)
 
 
