@@ -200,7 +200,7 @@ class Reading(Part, frozen=True):
     fold_variants: Annotated[
         bool,
         Field(
-            "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
+            "Treat spellings as equal (Female = female) in text columns with at most 1,000 values.",
             **YES_OR_NO,
         ),
     ] = False
