@@ -30,7 +30,7 @@ from kech.certificate.labels import (
     split_interval,
 )
 from kech.errors import BadOption, BadTarget, check_path
-from kech.system.files import refuse_disk_errors
+from kech.system.files import NO_FOLDER, refuse_disk_errors
 from kech.tables.batches import read_ahead
 from kech.tables.source import Address
 from kech.tables.table import Table
@@ -97,7 +97,7 @@ def check_place(target: Path, table: Table) -> None:
     if target.is_dir():
         raise BadTarget(target, "it is a folder; name a file.")
     if not target.parent.is_dir():
-        raise BadTarget(target, "its folder does not exist; create it first.")
+        raise BadTarget(target, NO_FOLDER)
     source = table.source.here
     if target.exists() and source.exists() and target.samefile(source):
         raise BadTarget(target, "it is the source table itself. Choose another name.")

@@ -20,6 +20,7 @@ ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
 AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
 PROTECTIONS = ("full", "ends", "none")
 L_KINDS = ("distinct", "entropy", "recursive")
+KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_WEIGHT = 1000
@@ -381,7 +382,7 @@ class Goal(Part, frozen=True):
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
             raise BadOption("--l", f"{self.l_kind} l-diversity counts values: write a whole number.")
         if self.l is None and self.l_kind != "distinct":
-            raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
+            raise BadOption("--l-kind", KIND_WITHOUT_L)
         if (self.l_kind == "recursive") != (self.c is not None):
             raise BadOption(
                 "--c",
