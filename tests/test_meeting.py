@@ -406,6 +406,8 @@ def test_one_value_only():
         GoalNotMet, match=r"^You asked for l = 2\. Even all rows in one class reach l = 1 \('s'\)\. Ask"
     ):
         release(cells, l=2)
+    with pytest.raises(GoalNotMet, match=r"^You asked for l = 2\. .* reach l = 1 \('s'\)\. Ask"):
+        release(cells, l=2, cut="domain", suppress=0.25)
     with pytest.raises(GoalNotMet, match=r"asked for alpha = 0.5\. .* reach alpha = 1 \('s'\)"):
         release(cells, alpha=0.5)
     with pytest.raises(GoalNotMet, match="reach c = inf"):
