@@ -8,6 +8,7 @@ Rows form a simplex at eps when their closed eps-balls share a point.  eps is a 
     ball:  eps(S) = radius of the smallest ball around S, in the unit cube; numbers and dates only
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -108,3 +109,10 @@ def say_why_not_exact(axis: Axis) -> str:
     if axis.has_null:
         return "has NULLs"
     return "" if np.array_equal(*axis.ends) else "is on a grid"
+
+
+def check_radii(radii: Sequence[float], option: str, *, least: int = 0) -> list[float]:
+    """Radii, ascending; refused where one is negative or endless, or where there are fewer than the least number."""
+    if len(radii) < least or any(not 0 <= eps < float("inf") for eps in radii):
+        raise BadOption(option, f"give numbers of 0 or more: {option} 0.05,0.1,0.2.")
+    return sorted(set(radii))

@@ -30,7 +30,7 @@ from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
-from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric
+from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
 LARGEST_K = 100
 SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
@@ -254,7 +254,7 @@ class Profile:
 
     def to_json(self, k: Sequence[int] | None = None, eps: Sequence[float] | None = None) -> dict[str, Any]:
         """The object `kech profile --json` prints: shares at the k and eps that are named, or at round ones."""
-        ks, radii = self.choose_ks(k), check_eps(ROUND_EPS if eps is None else eps)
+        ks, radii = self.choose_ks(k), check_radii(ROUND_EPS if eps is None else eps, "--eps", least=1)
         return {
             "private": True,
             "metric": self.filtration.metric,
@@ -327,10 +327,3 @@ def drop_axis(points: Points, column: str) -> Points:
     """The points without one column; what becomes equal is one point."""
     kept = [j for j, axis in enumerate(points.axes) if axis.column != column]
     return join_equal(points, np.arange(len(points.weights)), kept, points.weights)
-
-
-def check_eps(radii: Sequence[float]) -> list[float]:
-    """Radii ascend and are not negative."""
-    if not radii or any(not 0 <= eps < float("inf") for eps in radii):
-        raise BadOption("--eps", "give numbers of 0 or more: --eps 0.01,0.05,0.2.")
-    return sorted(set(radii))
