@@ -112,7 +112,7 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     """
     check_is_table(table)
     if rows < 0:
-        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+        raise BadOption("--rows", "write a number of rows, 0 or more.")
     inspection = look_at(table, rows)
     reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:

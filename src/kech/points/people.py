@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kech.axes.grid import Ints
 from kech.axes.spelling import encode_spellings, fold_people
-from kech.tables.sql import Mapping1D, is_whole
+from kech.tables.sql import ColumnCodes, is_whole
 from kech.tables.table import Table
 
 MOST_EXACT = 2**53  # whole numbers below it are exact as floats
@@ -27,7 +27,7 @@ GOLDEN, TURN = np.uint64(2654435769), np.uint64(1 << 32)  # 2^32 divided by the 
 Persons = NDArray[np.int32]
 
 
-def encode_people(table: Table, *, histories: bool = False) -> tuple[Mapping1D, ...]:
+def encode_people(table: Table, *, histories: bool = False) -> tuple[ColumnCodes, ...]:
     """The person columns as codes; none where every row is another person, unless everybody has a history."""
     if not histories and any(has_unique_numbers(table, column) for column in table.person):
         return ()
@@ -41,15 +41,15 @@ def has_unique_numbers(table: Table, column: str) -> bool:
     return is_whole(table.engine.layout.columns[place]) and table.engine.count_present(place)[0] == table.rows
 
 
-def encode_person(table: Table, column: str) -> Mapping1D:
+def encode_person(table: Table, column: str) -> ColumnCodes:
     """One person column as codes, in the order of its texts; what is missing is 0."""
     place = table.index(column)
     if is_whole(table.engine.layout.columns[place]):
         numbers, _ = table.values(column, "number")
         if len(numbers) and numbers[0] >= 0 and numbers[-1] < MOST_EXACT:
-            return Mapping1D(place, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
+            return ColumnCodes(place, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
     values, _ = table.values(column, "text")
-    return Mapping1D(place, "text", values, encode_spellings(values, fold_people), 0)
+    return ColumnCodes(place, "text", values, encode_spellings(values, fold_people), 0)
 
 
 def rank_as_texts(numbers: Ints) -> NDArray[np.int32]:
@@ -66,7 +66,7 @@ def rank_as_texts(numbers: Ints) -> NDArray[np.int32]:
     return rank
 
 
-def count_people_of(table: Table, mappings: Sequence[Mapping1D]) -> int:
+def count_people_of(table: Table, mappings: Sequence[ColumnCodes]) -> int:
     """Number of different people of a table, by the codes of its person columns."""
     if len(mappings) == 1:
         nameless = table.facts(table.columns[mappings[0].column]).nulls > 0
@@ -147,7 +147,10 @@ def count_people(group: Ints, person: Persons, rows: Ints, classes: int) -> Ints
 def count_holders(
     group: Ints, value: NDArray[np.int32], person: Persons, rows: Ints
 ) -> tuple[Ints, NDArray[np.int32], Ints]:
-    """Shares (class, value, number of people), from those of rows: a person counts once for each value in a class."""
+    """How many people hold each value in each class: (class, value, people), from shares of rows.
+
+    A person counts once for each value in a class.
+    """
     single = person == ALONE
     several = np.stack([group[~single], value[~single], person[~single]]).astype(np.int64)
     order = np.lexsort(several)
@@ -217,7 +220,7 @@ class Holders(NamedTuple):
 
 
 def count_holders_of_values(
-    table: Table, people: Sequence[Mapping1D], values: Sequence[Mapping1D]
+    table: Table, people: Sequence[ColumnCodes], values: Sequence[ColumnCodes]
 ) -> Iterator[Holders]:
     """For each column, how many people hold each of its values; the code of a value is its place, NULL is last."""
     codes = table.engine.code_all((*people, *values))

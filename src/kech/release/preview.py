@@ -74,7 +74,7 @@ class Preview:
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the plane; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
         if self.plane is None:
-            raise BadOption("--on", "name the two quasi-identifiers to draw: --on age zip.")
+            raise BadOption("--on", "name the two quasi-identifiers to draw: --on COLUMN COLUMN.")
         return self.plane.plot(path, ax=ax)
 
 

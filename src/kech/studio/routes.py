@@ -271,7 +271,7 @@ def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any
     try:
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
-        raise BadOption("release", f"{fault}.") from None
+        raise BadOption("release", f"{fault}. Correct it.") from None
     terms = {
         "ledger": not table.is_example,
         "earlier": table.list_earlier(),
@@ -295,7 +295,7 @@ def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, An
     try:
         target = msgspec.convert(options, VersionTarget)
     except msgspec.ValidationError as fault:
-        raise BadOption("publish", f"{fault}.") from None
+        raise BadOption("publish", f"{fault}. Correct it.") from None
     return {
         "series": str(workspace.place(target.series)),
         "file": str(workspace.place(target.file)),
@@ -333,4 +333,4 @@ async def decode_body(request: Request, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(await read_body(request), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise BadOption("request", f"{fault}.") from None
+        raise BadOption("request", f"{fault}. Correct it.") from None

@@ -130,7 +130,7 @@ class OpenTable:
         """Keep a hierarchy under a name of our own."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in TREES:
-            raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
+            raise BadOption("hierarchy", f"give a file that ends in {' or '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
         with refuse_disk_errors(Path(path.name)), open(path, "wb", opener=open_private) as file:
             file.write(body)
