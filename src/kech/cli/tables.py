@@ -287,6 +287,8 @@ def verify(
     if (series is None) == (table is None):
         raise BadOption("--series", "name a released file to check, or the folder of a series: one of the two.")
     if series is not None:
+        one_release = {"--certificate": certificate, "--population": population, "--original": original, "--key": key}
+        check_alone(options, one_release)
         screen.doing("checking the files")
         options.show(kech.verify_series(series), print_series_check)
         return
@@ -315,6 +317,15 @@ def verify(
     with open_population(population, options.plan) as people, open_original(raw, options) as opened:
         figures = kech.verify_release(table, checked, certificate=certificate, population=people, original=opened)
     options.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
+
+
+def check_alone(options: Options, arguments: dict[str, Any]) -> None:
+    """Refuse options beside --series: it checks its files by what the series remembers."""
+    typed = {FIELDS[name].option: value is not None for name, value in options.typed.items()}
+    for option, value in ({"--plan": options.plan} | arguments | typed).items():
+        if value:
+            reason = "--series checks every file by its own certificate. Check one file with it, without --series"
+            raise BadOption(option, f"{reason}, or omit {option}.")
 
 
 def check_together(options: Options, certificate: Path | None, population: str | Path | None) -> None:

@@ -297,7 +297,7 @@ class BadRowKey(InputError):
         key = ", ".join(map(repr, columns))
         super().__init__(
             f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. Each key must name one row. "
-            "Correct these rows, or name another key: --key COLUMN."
+            "Correct these rows. Only a new series can have another key: --series NEW_FOLDER --key COLUMN."
         )
 
 
