@@ -234,6 +234,16 @@ def test_whole_numbers_that_repeat_as_people_do_are_the_person_and_no_quasi_iden
     assert found.role == "plain" and "follows" not in found.reason  # numbers of rows tell everything
 
 
+def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tmp_path):
+    frame = clinic().assign(joined=lambda rows: rows["patient_id"] * 3 + 1, wave=lambda rows: rows.index % 4)
+    assert [said.split("'")[1] for said in said_of(frame, person="patient_id", keep=["wave", "joined"])] == ["joined"]
+    assert said_of(frame, person="patient_id", keep="joined", protect_history=True) == ()
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    words = ("--qi", "sex", "--person", "patient_id", "--keep", "joined", "--k", 3, "--effort", "quick")
+    for command, *to in (("release", "-o", tmp_path / "safe.csv"), ("preview",)):
+        assert "it tells which rows belong to one person" in run(command, tmp_path / "visits.csv", *words, *to).err
+
+
 def test_names_of_things_that_repeat_are_not_taken_for_people():
     rng = np.random.default_rng(1)
     frame = town().drop(columns="first_name")

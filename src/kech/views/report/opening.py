@@ -236,9 +236,9 @@ def show_stated(stated: Mapping[str, Any] | None) -> Iterator[Markup]:
             "p",
             tag("strong", "Stated by the maker: "),
             f"every class holds rows of {count(stated['k'])} different people or more, and the file rows of "
-            f"{count(stated['people'])}. A person may have several rows, and no column tells whose they are. So nobody "
-            "can recount people from the file; its maker can, with the original. The other figures of this part count "
-            "rows.",
+            f"{count(stated['people'])}. A person may have several rows, and kech adds no column that tells whose they "
+            "are. Only the original tells people apart for sure, so its maker can recount them. The other figures of "
+            "this part count rows.",
         )
 
 
