@@ -478,6 +478,7 @@ def test_sentences_of_a_release_by_people_say_people(frame, run, tmp_path):
         words = kech.compute_preview(release).words[0]
 
     assert "rows of at least 4 different people (stated by the maker; 4 rows, recounted)" in told
+    assert "Who knows several rows of one person can narrow down further" in told and "--protect-history" in told
     assert words.startswith("Every row hides among rows of at least 4 different people (stated by the maker):")
     assert "k counts different people" in spectrum
     assert "k=4 people" in repr(release)
@@ -491,6 +492,9 @@ def test_reports_show_stated_people_as_stated(folder, frame):
 
     assert page.to_json()["stated"]["people"] == 150 and "Stated by the maker" in page.html
     assert "1 in 4 people, stated by the maker" in page.html
+    assert "Who knows several rows of one person" in page.html and "no column tells" not in page.html
+    assert "Who knows several rows" not in by_rows.html
+    assert "Sensitive, and published as they are" in page.html and "Protected" not in page.html  # no goal was asked
     assert by_rows.to_json()["stated"] is None and "Stated by the maker" not in by_rows.html
     assert private.to_json()["risk"]["counted"] == "people"
     assert "These chances count people" in private.html

@@ -62,7 +62,7 @@ function people({ stated, histories }) {
 function written(release, command) {
   const { verified, plan, report, private: secrets } = release;
   const warnings = [
-    ...Object.entries(release.given_away).map(([column, part]) => `${percent(part)} of the published rows have their ${quoted(column)} value given away: their whole class shares it.`),
+    ...Object.entries(release.given_away).map(([column, part]) => `${percent(part)} of the published rows have their ${quoted(column)} value given away: their whole class shares it; a missing value counts as one.`),
     ...(release.loss_with_l_2 == null ? [] : [`Choose l = 2 to mend it: the loss becomes about ${loss(release.loss_with_l_2)} or less, instead of ${loss(release.loss)}.`]),
     ...release.identifying.map((column) => `${quoted(column)} is published as it is, and nearly every row has a value of its own: give it no role; a number or a date may be a quasi-identifier.`),
     ...release.identifying_together.map((columns) => `${columns.map(quoted).join(", ")} are published as they are, and nearly every row is unique on them together: give one of them no role; a number or a date may be a quasi-identifier.`),

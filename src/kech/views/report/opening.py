@@ -117,8 +117,9 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
         f"combination of their labels is shared by {say_crowd(figures)} or more: {result}. The rows "
         "were put into a random order."
     )
+    if figures["sensitive"]:
+        yield say_sensitive(figures)
     roles = {
-        "Protected, and published as they are: ": figures["sensitive"],
         "Kept, and published as they are: ": figures["kept"],
         "Named as identifiers, and not published: ": figures["plan"] and figures["plan"]["identifiers"],
     }
@@ -126,6 +127,18 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     if figures["parameters"].get("protect_history"):
         yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
     yield join("No other column is in the file.")
+
+
+def say_sensitive(figures: Mapping[str, Any]) -> Markup:
+    """The sensitive columns, and which goals protect them."""
+    asked = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
+    head, tail = (
+        "Sensitive, and published as they are: ",
+        ". No l, t or alpha was asked, so a class may give them away.",
+    )
+    if asked:
+        head, tail = f"Protected by {', '.join(asked)}, and published as they are: ", "."
+    return join(head, names(figures["sensitive"]), tail)
 
 
 def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:

@@ -45,10 +45,19 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         say(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original.")
     if result["dropped"]:
         say(f"Not published: {', '.join(result['dropped'])}")
+    print_open_risk(result)
     if result.get("histories"):
         say("Published too: person_number, a random number that links the rows of each person.")
     for doubt in find_doubts(result, unmoved):
         warn(f"{doubt}")
+
+
+def print_open_risk(result: dict[str, Any]) -> None:
+    """What people with several rows should know."""
+    from kech.release.sentences import several_rows_words  # its libraries are not read for --help
+
+    for sentence in several_rows_words(result.get("stated"), result["rows"], of_series="series" in result):
+        say(sentence)
 
 
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
