@@ -248,8 +248,8 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == first
-    assert f"every row {found['k']} candidates or more; together they leave some row {found['joint_k']} (" in message
-    assert f"has {found['worst_k']}), and {found['below']:,} of 300 rows fewer than {found['k']}." in message
+    assert f"every row among {found['k']} candidates or more; together, some row among {found['joint_k']} (" in message
+    assert f"has {found['worst_k']}), and {found['below']:,} of 300 rows among fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)

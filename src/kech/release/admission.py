@@ -393,11 +393,11 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
-    people = " people" if composition.counted == "people" else ""
+    counted = "people" if composition.counted == "people" else "candidates"
     return (
-        f"one alone leaves every row {composition.k}{people or ' candidates'} or more; together they leave some row "
-        f"{composition.joint_k}{people} (the smallest overlap of classes has {composition.worst_k}), and "
-        f"{composition.below:,} of {composition.rows:,} rows fewer than {composition.k}."
+        f"one alone hides every row among {composition.k} {counted} or more; together, some row "
+        f"among {composition.joint_k} (the smallest overlap of classes has {composition.worst_k}), and "
+        f"{composition.below:,} of {composition.rows:,} rows among fewer than {composition.k}."
     )
 
 

@@ -146,7 +146,7 @@ def find_linking_columns(table: Table) -> Iterator[Repeat]:
     published = () if table.request.goal.protect_history else (*table.sensitive, *table.keep)
     person = [table.index(name) for name in table.person]
     people, rows, _ = table.engine.count_repeats(person, folded=True)
-    for column in published if people < rows else ():
+    for column in published if FEW_LEVELS <= people < rows else ():
         if table.facts(column).distinct < MOST_SHARE * people:
             continue
         place = table.index(column)

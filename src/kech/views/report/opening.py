@@ -132,13 +132,9 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
 def say_sensitive(figures: Mapping[str, Any]) -> Markup:
     """The sensitive columns, and which goals protect them."""
     asked = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
-    head, tail = (
-        "Sensitive, and published as they are: ",
-        ". No l, t or alpha was asked, so a class may give them away.",
-    )
-    if asked:
-        head, tail = f"Protected by {', '.join(asked)}, and published as they are: ", "."
-    return join(head, names(figures["sensitive"]), tail)
+    head = f"Protected by {', '.join(asked)}" if asked else "Sensitive"
+    tail = "." if asked else ". No l, t or alpha was asked, so a class may give them away."
+    return join(f"{head}, and published as they are: ", names(figures["sensitive"]), tail)
 
 
 def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
@@ -260,7 +256,8 @@ def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup
     if not shared["rows"]:
         return
     rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
-    sentence = f"{rows} rows, in {count(shared['classes'])} classes, share one value with their whole class in "
+    classes = f"{count(shared['classes'])} class{'es' * (shared['classes'] != 1)}"
+    sentence = f"{rows} rows, in {classes}, share one value with their whole class in "
     yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="warn")
     if shared.get("values"):
         listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]
