@@ -351,7 +351,7 @@ def test_the_ledger_keeps_hashes_only_and_to_its_owner(people, said, own_ledger)
     assert (own_ledger / "ledger.lock").stat().st_mode & 0o777 == 0o600
     book = json.loads(file.read_text("utf-8"))
     (entry,) = book["releases"]
-    assert set(entry) == {"table", "source", "release", "k", "time", "rows", "columns", "sketch", "name"}
+    assert set(entry) == {"table", "source", "release", "k", "time", "rows", "columns", "sketch", "name", "place"}
     assert entry["columns"] == ["age", "moved_in", "diagnosis"]
     assert all(len(entry[name]) == 64 for name in ("table", "source", "release"))
     for word in ("people", "hypertension", str(people.parent)):
@@ -591,6 +591,20 @@ def test_a_copy_that_was_entered_too_is_not_replaced(run, people, folder):
     before = (folder / "out.csv").read_bytes()
     assert run("release", people, "-o", folder / "out.csv", *TWO, "--k", 3, "--replace").code == 4
     assert (folder / "out.csv").read_bytes() == before and len(run("ledger", "--json").json["releases"]) == 2
+
+
+@pytest.mark.parametrize("way", ["copy", "link", "series"])
+def test_a_release_that_stays_elsewhere_is_not_replaced(run, people, folder, way):
+    series = ("--series", folder / "series") if way == "series" else ()
+    assert run("release", people, "-o", folder / "out.csv", *TWO, "--k", 5, *series).code == 0
+    path = folder / ("out.csv" if way == "series" else "again.csv")
+    if way == "copy":
+        path.write_bytes((folder / "out.csv").read_bytes())
+    if way == "link":
+        path.symlink_to(folder / "out.csv")
+    refused = run("release", people, "-o", path, *TWO, "--k", 3, "--replace")
+    assert refused.code == 2 and "no release that the ledger knows at this path" in refused.err
+    assert len(run("ledger", "--json").json["releases"]) == 1
 
 
 @pytest.mark.parametrize("words", [(), ("--no-ledger",), ("--folder", "new")])

@@ -193,7 +193,9 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
     contents = draft.table.fingerprint()
     with ledger.lock() as book:
         entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
-        remaining = strike_replaced(draft, book.releases) if terms.replace else book.releases
+        if terms.series is None and draft.address is None:
+            entry = msgspec.structs.replace(entry, place=hash_path(book.key, draft.target))
+        remaining = strike_replaced(draft, entry, book.releases) if terms.replace else book.releases
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
@@ -213,15 +215,18 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
                 ledger.write(book, [*remaining, finish_entry(entry)])
 
 
-def strike_replaced(draft: Draft, releases: Sequence[Entry]) -> list[Entry]:
-    """The ledger without the release that lies where this one goes; a copy that was entered as well stays."""
+def strike_replaced(draft: Draft, entry: Entry, releases: Sequence[Entry]) -> list[Entry]:
+    """The ledger without the release that was put at this very path and still lies there; a copy elsewhere stays.
+
+    A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
+    """
     target = draft.target
-    lies = digest(target) if target.is_file() else ""
-    place = max((at for at, entry in enumerate(releases) if entry.release == lies), default=None)
-    if place is None:
-        reason = f"{target.name!r} is no release that the ledger knows, so there is nothing to replace."
+    lies = digest(target) if target.is_file() and not target.is_symlink() else ""
+    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == entry.place != ""]
+    if not places:
+        reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
-    return [*releases[:place], *releases[place + 1 :]]
+    return [old for at, old in enumerate(releases) if at != places[-1]]
 
 
 def recognise(
@@ -306,9 +311,12 @@ def withdraw_words(draft: Draft, known: set[str], terms: AdmissionOptions) -> st
 
 
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
-    """Whether releases of other tables, or a series, leave every row as many candidates as each promised alone."""
+    """Whether releases of other tables, or a series, leave as many candidates as each promised alone.
+
+    In every intersection of classes: who knows the sizes of the classes may exclude those that nobody can be in.
+    """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    return (of_others or terms.series is not None) and composition.joint_k >= least
+    return (of_others or terms.series is not None) and composition.worst_k >= least
 
 
 def first_of(entry: Entry) -> str:

@@ -58,6 +58,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     columns: tuple[str, ...] = ()  # their names, as published
     sketch: str = ""  # the file of its sketches
     name: str = ""  # of the published file or table, for its owner to know it again
+    place: str = ""  # keyed hash of where the published file was put; none of a release of a series
 
     @property
     def when(self) -> str:

@@ -6,8 +6,6 @@ from html import escape
 from math import inf
 from typing import Any
 
-from kech.release import sentences
-
 UNSPEAKABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no character of a page
 LONGEST = 160  # characters of a label that are shown
 EMPTY = ("meta",)
@@ -56,7 +54,7 @@ def name(text: str) -> Markup:
     return tag("bdi", shorten(text, LONGEST))
 
 
-def describe_start(k: int, ends: Sequence[float | None], classes: int, kept: float = 1.0) -> str:
+def describe_start(k: int, ends: Sequence[float | None], classes: int, share: str = "") -> str:
     """From where on k holds, between two radii, for which share of the rows, in how many classes."""
     low, high = (f"{inf if end is None else end:.4g}" for end in ends)
     if low == "inf":
@@ -64,8 +62,8 @@ def describe_start(k: int, ends: Sequence[float | None], classes: int, kept: flo
     if high == "inf":
         return f"k = {k:,} holds from eps {low} at the earliest"
     start = f"eps {low}" if ends[0] == ends[1] else f"an eps between {low} and {high}"
-    share = f" for {sentences.percent(kept)} of the rows" if kept < 1 else ""
-    return f"k = {k:,} holds from {start}{share}" + (f", {classes:,} class{'es' * (classes > 1)}" if classes else "")
+    rows = f" for {share} of the rows" if share else ""
+    return f"k = {k:,} holds from {start}{rows}" + (f", {classes:,} class{'es' * (classes > 1)}" if classes else "")
 
 
 def shorten(text: str, most: int) -> str:

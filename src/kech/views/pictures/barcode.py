@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kech.errors import BadOption
+from kech.release.sentences import percent
 from kech.request import check_k
 from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
@@ -166,8 +167,8 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, p
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    kept = 1 - start.suppressed / tree.points.rows
-    title = describe_start(k, (start.at_least, start.at_most), start.classes, kept)
+    share = percent(1 - start.suppressed / tree.points.rows) if start.suppressed else ""
+    title = describe_start(k, (start.at_least, start.at_most), start.classes, share)
     return Panel(x, y, place, shapes, title, note, has_bottom=False, has_side=False)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
-from kech.release.sentences import percent
 from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
@@ -99,9 +98,16 @@ def say_start(start: dict[str, Any], result: dict[str, Any]) -> str:
     if start["at_least"] is None:
         share = f" for {100 * (1 - result['suppress']):g} % of the rows or more" if result["suppress"] else ""
         return f"no eps is known at which k = {result['k']:,} holds{share}"
-    ends, kept = (start["at_least"], start["at_most"]), 1 - start["suppressed"] / result["rows"]
+    ends, share = (start["at_least"], start["at_most"]), say_share(start["suppressed"], result["rows"])
     reason = f"; {start['reason']}" if start["reason"] else ""
-    return describe_start(result["k"], ends, start["classes"], kept) + reason
+    return describe_start(result["k"], ends, start["classes"], share if start["suppressed"] else "") + reason
+
+
+def say_share(suppressed: int, rows: int) -> str:
+    """The share of the rows that are not left out, never rounded to all."""
+    from kech.release.sentences import percent  # its libraries are not read for --help
+
+    return percent(1 - suppressed / rows)
 
 
 def print_reached(reached: dict[str, Any]) -> None:
@@ -134,7 +140,7 @@ def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> s
 
 def describe_regime(regime: dict[str, Any], rows: int) -> str:
     """Where a regime begins, and for how many rows and classes."""
-    share, classes = percent(1 - regime["suppressed"] / rows), regime["classes"]
+    share, classes = say_share(regime["suppressed"], rows), regime["classes"]
     counted = f"{classes:,} class{'es' * (classes > 1)}"
     return f"from eps {format_eps(regime['start'])} for {share} of the rows, {counted}"
 
