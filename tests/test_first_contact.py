@@ -11,7 +11,7 @@ from rich.console import Console
 
 import kech
 from kech.errors import NoSuchFile
-from kech.system.console import listen, report, within
+from kech.system.console import listen, report, scale_progress
 from kech.tables.demo import generate_town
 from kech.views.screen.progress import estimate
 from kech.views.screen.terminal import grid
@@ -200,9 +200,9 @@ def test_shares_of_pieces_are_shares_of_the_whole():
     with listen(lambda what, share: heard.append((what, share))):
         report("before", 0.5)
         for done in range(2):
-            with within(done, 2):
+            with scale_progress(done, 2):
                 report("piece")
-                with within(1, 2):
+                with scale_progress(1, 2):
                     report("half of it", 0.5)
     assert heard == [("before", 0.5), ("piece", None), ("half of it", 0.375), ("piece", None), ("half of it", 0.875)]
 

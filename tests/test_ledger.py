@@ -607,6 +607,13 @@ def test_a_release_that_stays_elsewhere_is_not_replaced(run, people, folder, way
     assert len(run("ledger", "--json").json["releases"]) == 1
 
 
+@pytest.mark.parametrize(("name", "words"), [("people.csv", ()), ("new.csv", ("--replace",))])
+def test_a_file_that_cannot_be_written_is_refused_before_any_search(run, people, folder, monkeypatch, name, words):
+    monkeypatch.setattr(kech, "make_release", lambda *_: pytest.fail("it was searched"))
+    assert people == folder / "people.csv"
+    assert run("release", people, "-o", folder / name, *AGE, "--k", 5, *words).code == 2
+
+
 @pytest.mark.parametrize("words", [(), ("--no-ledger",), ("--folder", "new")])
 def test_only_a_release_that_the_ledger_knows_is_replaced(run, people, folder, words):
     refused = run("release", people, "-o", folder / "out.csv", *AGE, "--k", 5, "--replace", *words)

@@ -210,6 +210,8 @@ def release(
             if target and request.columns.quasi_identifiers:  # without any, that is refused first
                 check_free(target, find_address(table))
             opened = stack.enter_context(options.open(table, request))
+            if request.columns.quasi_identifiers and folder is None:
+                check_output(output, opened, replace=replace, ledger=not no_ledger)
             new_release = kech.make_release(opened, request)
         with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
@@ -224,6 +226,20 @@ def release(
         ]
         unmoved = [] if request.cut.cut == "domain" else unmoved
     options.show(result, partial(releases.print_release, unmoved=unmoved))
+
+
+def check_output(output: str, table: "kech.Table", *, replace: bool, ledger: bool) -> None:
+    """Refuse, before the search, a file that the release cannot be written to."""
+    from kech.release.admission import check_replaced
+    from kech.release.ledger import pick_ledger
+    from kech.release.writing import check_target
+
+    target = None if find_address(output) else Path(output)
+    if target:
+        with refuse_disk_errors(target):
+            check_target(target, table)
+    if replace:
+        check_replaced(target, pick_ledger(ledger))
 
 
 def publish_in_series(
