@@ -255,6 +255,7 @@ def test_an_unknown_column_is_refused_with_a_close_name(refuse, people, target):
     refuse("release", people, *rest, "--qi", "zzz", code=2, says="`kech inspect TABLE` lists the columns.")
     refuse("release", people, *rest, *QI, "--axis", "jobb=set", code=2, says="Did you mean 'job'?")
     refuse("spectrum", people, "--qi", "agee", code=2, says="Did you mean 'age'?")
+    assert "Did you mean" not in refuse("spectrum", people, "--qi", "job_age", code=2, says="no column 'job_age'")
 
 
 @pytest.mark.parametrize("option", ["delimiter", "encoding", "decimal", "dates", "grid", "labels", "cut", "effort"])

@@ -329,6 +329,13 @@ def test_regimes_leave_people_out_by_their_component():
     assert regimes[-1].suppressed == 0
 
 
+def test_k_is_that_of_the_plan_unless_it_is_typed(tmp_path, run):
+    (tmp_path / "t.csv").write_text("x\n" + "".join(f"{x}\n" for x in range(20)), "utf-8")
+    (tmp_path / "kech.toml").write_text('[columns]\nquasi_identifiers = ["x"]\n[goal]\nk = 5\n', "utf-8")
+    words = ("barcode", tmp_path / "t.csv", "--plan", tmp_path / "kech.toml", "--max-dimension", 0, "--json")
+    assert (run(*words).json["k"], run(*words, "--k", 3).json["k"]) == (5, 3)
+
+
 def test_the_screen_says_regimes_in_words(tmp_path, run):
     rows = "".join(f"{x}\n" for x in [*range(20), *range(500, 520), 1000])
     (tmp_path / "t.csv").write_text("x\n" + rows, "utf-8")

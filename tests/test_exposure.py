@@ -10,6 +10,7 @@ import pytest
 
 import kech
 from by_hand import certify
+from kech.release.sentences import diversity_words
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"], "keep": ["visit", "hour"]}
 
@@ -69,7 +70,7 @@ def test_verify_names_columns_and_counts_rows(released, run):
     shown = " ".join(run("verify", path).out.split())
     assert "Quasi-identifiers: age" in shown and "Kept: visit, hour" in shown
     assert f"{unique:,} rows ({unique / rows:.1%}) are unique on all published columns together" in shown
-    assert f"{sum(map(len, shared.values()))} rows, in {len(shared)} classes, share one disease" in shown
+    assert f"{sum(map(len, shared.values()))} rows, in 1 class, share one disease" in shown and len(shared) == 1
     assert "hiv" not in shown
     assert "some class" not in shown
 
@@ -254,8 +255,14 @@ def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_pr
     shown = run("release", *words, "-o", safe).out
     assert said in shown and f"--l 2 mends it: the loss becomes about {found['loss_with_l_2']:.4f} or less" in shown
     assert said in run("preview", *words[:-1]).out
-    assert said in run("verify", safe).out
+    assert said in run("verify", safe).out and "a missing value counts as one" in shown
     assert said in kech.make_report(safe).html
     mended = run("release", *words, "-o", better, "--l", 2, "--json").json
     assert not mended["given_away"] and found["loss"] < mended["loss"] <= found["loss_with_l_2"] + 1e-12
     assert "given away" not in run("verify", better).out
+    assert "Protected by l, and published as they are" in kech.make_report(better).html
+
+
+@pytest.mark.parametrize(("price", "said"), [(0.0030, "at about the same loss"), (0.0040, "0.0040 or less, instead")])
+def test_a_remedy_never_costs_less_than_nothing(price, said):
+    assert said in diversity_words(price, 0.0033)

@@ -248,8 +248,8 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == first
-    assert f"every row {found['k']} candidates or more; together they leave some row {found['joint_k']} (" in message
-    assert f"has {found['worst_k']}), and {found['below']:,} of 300 rows fewer than {found['k']}." in message
+    assert f"every row among {found['k']} candidates or more; together, some row among {found['joint_k']} (" in message
+    assert f"has {found['worst_k']}), and {found['below']:,} of 300 rows among fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)
@@ -605,6 +605,13 @@ def test_a_release_that_stays_elsewhere_is_not_replaced(run, people, folder, way
     refused = run("release", people, "-o", path, *TWO, "--k", 3, "--replace")
     assert refused.code == 2 and "no release that the ledger knows at this path" in refused.err
     assert len(run("ledger", "--json").json["releases"]) == 1
+
+
+@pytest.mark.parametrize(("name", "words"), [("people.csv", ()), ("new.csv", ("--replace",))])
+def test_a_file_that_cannot_be_written_is_refused_before_any_search(run, people, folder, monkeypatch, name, words):
+    monkeypatch.setattr(kech, "make_release", lambda *_: pytest.fail("it was searched"))
+    assert people == folder / "people.csv"
+    assert run("release", people, "-o", folder / name, *AGE, "--k", 5, *words).code == 2
 
 
 @pytest.mark.parametrize("words", [(), ("--no-ledger",), ("--folder", "new")])

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import kech
+from kech.audit.recount import recount_people
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
+from kech.release.published import read_published
 from test_engines import put_into_postgres
 from test_people import visits
 
@@ -34,6 +36,12 @@ def write_release(frame, path, *, person=WHO, sensitive=("illness",), keep=(), *
 
 def verify(path, frame, person=WHO, **fields):
     return kech.verify_release(path, original=as_table(frame), person=person, effort="quick", **fields)
+
+
+def recount(path, frame, **fields):
+    """People of a file, whether it holds or not."""
+    with as_table(frame, person=WHO, **fields) as table:
+        return recount_people(read_published(path, with_cells=True), table).to_json()
 
 
 def as_table(frame, **roles):
@@ -70,7 +78,7 @@ def people_by_sql(file, original):
 
 @pytest.mark.parametrize("name", ["people", "rows"])
 def test_people_are_recounted_as_sql_counts_them(folder, frame, name):
-    found = verify(folder / f"{name}.csv", frame)["recounted"]
+    found = recount(folder / f"{name}.csv", frame)
     expected = people_by_sql(folder / f"{name}.csv", folder / "visits.csv")
 
     assert found["made_again"] and found["why_not"] is None
@@ -135,7 +143,7 @@ def test_kinds_of_columns_are_read_from_the_certificate(tmp_path):
 @pytest.mark.parametrize("name", ["people", "rows"])
 def test_where_it_cannot_be_made_again_bounds_hold_the_truth(folder, frame, name, tmp_path):
     kech.write_key_file(tmp_path / "other.key")
-    found = verify(folder / f"{name}.csv", frame, key_file=tmp_path / "other.key")["recounted"]
+    found = recount(folder / f"{name}.csv", frame, key_file=tmp_path / "other.key")
     truth = min(people for _, people in people_by_sql(folder / f"{name}.csv", folder / "visits.csv"))
 
     assert not found["made_again"] and "other rows" in found["why_not"]
@@ -167,6 +175,13 @@ def test_a_k_of_your_own_counts_people_with_the_original(folder, frame):
     assert kech.verify_release(folder / "rows.csv", k=4)["k"] >= 4
     with pytest.raises(ClaimBroken, match="people: 4 asked, found 1"):
         verify(folder / "rows.csv", frame, k=4)
+
+
+def test_a_release_by_rows_does_not_hold_by_people(folder, run):
+    told = run("verify", folder / "rows.csv", "--original", folder / "visits.csv", "--person", WHO, "--effort", "quick")
+
+    assert told.code == 4 and "k = 4 counts rows here, found 1 with the original" in told.err
+    assert "Release the original table again with --person." in told.err
 
 
 def test_another_table_is_refused(folder, frame):
@@ -463,6 +478,7 @@ def test_sentences_of_a_release_by_people_say_people(frame, run, tmp_path):
         words = kech.compute_preview(release).words[0]
 
     assert "rows of at least 4 different people (stated by the maker; 4 rows, recounted)" in told
+    assert "Who knows several rows of one person can narrow down further" in told and "--protect-history" in told
     assert words.startswith("Every row hides among rows of at least 4 different people (stated by the maker):")
     assert "k counts different people" in spectrum
     assert "k=4 people" in repr(release)
@@ -476,6 +492,9 @@ def test_reports_show_stated_people_as_stated(folder, frame):
 
     assert page.to_json()["stated"]["people"] == 150 and "Stated by the maker" in page.html
     assert "1 in 4 people, stated by the maker" in page.html
+    assert "Who knows several rows of one person" in page.html and "no column tells" not in page.html
+    assert "Who knows several rows" not in by_rows.html
+    assert "Sensitive, and published as they are" in page.html and "Protected" not in page.html  # no goal was asked
     assert by_rows.to_json()["stated"] is None and "Stated by the maker" not in by_rows.html
     assert private.to_json()["risk"]["counted"] == "people"
     assert "These chances count people" in private.html

@@ -211,7 +211,7 @@ def test_a_newcomer_under_an_equal_label_is_pinned(folder):
     more = pd.concat([rows, pd.DataFrame({"age": [7], "ward": [4]})])
     with kech.read_table(more, **roles) as table:
         made = kech.make_release(table, k=5, grid="exact")
-        with pytest.raises(ReleasedBefore, match="leave some row 1 "):
+        with pytest.raises(ReleasedBefore, match="together, some row among 1 "):
             made.write(folder / "two.csv")
 
 

@@ -224,6 +224,26 @@ def test_a_bare_id_that_repeats_is_proposed_as_the_person(people):
         kech.make_release(table, k=3, effort="quick")
 
 
+def test_whole_numbers_that_repeat_as_people_do_are_the_person_and_no_quasi_identifier():
+    person = np.repeat(np.arange(120) * 7 + 13, 8)
+    frame = pd.DataFrame({"nr": person, "school": person % 11 + 5, "year": np.tile(np.arange(8) + 1980, 120)})
+    with kech.read_table(frame) as table:
+        assert {c.column: c.role for c in kech.inspect_table(table).columns}["nr"] == "person"
+    with kech.read_table(frame.rename(columns={"nr": "zz"})) as table:
+        found = kech.inspect_table(table).columns[0]
+    assert found.role == "plain" and "follows" not in found.reason  # numbers of rows tell everything
+
+
+def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tmp_path):
+    frame = clinic().assign(joined=lambda rows: rows["patient_id"] * 3 + 1, wave=lambda rows: rows.index % 4)
+    assert [said.split("'")[1] for said in said_of(frame, person="patient_id", keep=["wave", "joined"])] == ["joined"]
+    assert said_of(frame, person="patient_id", keep="joined", protect_history=True) == ()
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    words = ("--qi", "sex", "--person", "patient_id", "--keep", "joined", "--k", 3, "--effort", "quick")
+    for command, *to in (("release", "-o", tmp_path / "safe.csv"), ("preview",)):
+        assert "it tells which rows belong to one person" in run(command, tmp_path / "visits.csv", *words, *to).err
+
+
 def test_names_of_things_that_repeat_are_not_taken_for_people():
     rng = np.random.default_rng(1)
     frame = town().drop(columns="first_name")
@@ -268,7 +288,8 @@ def test_inspect_proposes_the_person(run, tmp_path, values):
         frame["patient_id"] = "P" + frame["patient_id"].astype(str)
     frame.to_csv(tmp_path / "visits.csv", index=False)
     shown = run("inspect", tmp_path / "visits.csv", "--plan", tmp_path / "kech.toml")
-    assert "Warning: Column 'patient_id' repeats" in shown.out and "The plan makes it the person." in shown.out
+    assert "The plan makes it the person: k counts people." in shown.out
+    assert "--person" not in shown.out and "Warning: Column" not in shown.out  # the plan solved it
     columns = kech.read_request(tmp_path / "kech.toml").columns
     assert columns.person == ("patient_id",) and "patient_id" not in columns.quasi_identifiers
     found = run("inspect", tmp_path / "visits.csv", "--json")

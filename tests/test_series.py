@@ -296,6 +296,15 @@ def test_people_of_a_cohort_are_counted_not_rows(series, tmp_path):
     assert first["stated"]["k"] >= 3 and first["stated"]["people"] == 12
     assert second["series"]["arrivals"] == 0 and second["series"]["waiting"]  # six rows, and one person
     assert second["stated"] == first["stated"]
+    with table_of(rows, **given) as original:
+        recounted = kech.verify_release(tmp_path / "two.csv", original=original)["recounted"]
+    assert not recounted["made_again"] and "holds cohorts of earlier versions" in recounted["why_not"]
+
+
+@pytest.mark.parametrize("words", [["--original", "x.csv"], ["--person", "id"], ["--k", 3], ["--plan", "kech.toml"]])
+def test_the_check_of_a_series_refuses_options_that_it_does_not_use(nine, run, words):
+    said = run("verify", "--series", nine.folder, *words)
+    assert said.code == 2 and f"omit {words[0]}" in said.err
 
 
 def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
@@ -518,6 +527,7 @@ def test_a_key_names_one_row(nine, tmp_path, rows, said):
     with pytest.raises(BadRowKey, match=said) as refusal:
         publish(nine, rows, tmp_path / "two.csv")
     assert refusal.value.exit_code == 3 and "'id'" in str(refusal.value) and "77" not in str(refusal.value)
+    assert "Only a new series can have another key" in str(refusal.value)
 
 
 @pytest.mark.parametrize(
@@ -678,7 +688,8 @@ def test_forgetting_asks_first(nine, run, monkeypatch, tmp_path):
     assert "nothing was forgotten" in run("series", nine.folder, "--forget").err and len(nine.versions()) == 2
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    assert "Forgotten: version 2" in run("series", nine.folder, "--forget").out
+    forgotten = run("series", nine.folder, "--forget").out
+    assert "Forgotten: version 2" in forgotten and "this version was never handed out" in forgotten
     assert run("series", nine.folder, "--yes").code == 2
     assert "0 releases" in run("series", nine.folder, "--forget", "--yes").out
     assert not list(nine.folder.iterdir())

@@ -31,6 +31,7 @@ from kech.certificate.labels import (
 )
 from kech.errors import BadCertificate, BadOption
 from kech.release.published import Published, dialect_of, find_identifying, find_identifying_together, read_published
+from kech.release.sentences import several_rows_words
 from kech.request import FIELDS, Request, read_request
 
 MISSING = "missing"
@@ -65,14 +66,15 @@ def gather_figures(
         raise BadCertificate(
             certificate or path, "the domain of an axis is too large to be drawn. Ask for a new release."
         )
-    alone = find_identifying(path, document)
+    alone, stated = find_identifying(path, document), document.get("stated")
+    several_rows = several_rows_words(stated, release.rows, of_series="series" in document)
     return {
         "private": private,
         "file": {name: document["file"][name] for name in FILE if name in document["file"]},
         "kech": document["kech"] if VERSION.fullmatch(document["kech"]) else None,
         "claims": document["claims"],
         "verified": release.figures,
-        "stated": document.get("stated"),
+        "stated": stated,
         "parameters": pick_parameters(document["parameters"]),
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
@@ -83,7 +85,7 @@ def gather_figures(
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
         "plan": None if request is None else describe_plan(request),
-        "not_promised": list(NOT_PROMISED),
+        "not_promised": [*NOT_PROMISED, *several_rows],
     }
 
 

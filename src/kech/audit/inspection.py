@@ -50,6 +50,7 @@ WHY = {  # why a column is the person, and how sure that is
     "named": ("it names people and repeats", 0.9),
     "stable": ("it repeats as people do", 0.8),
     "bare": ("it numbers something and repeats", 0.7),
+    "numbers": ("it numbers something and repeats", 0.6),
 }
 
 
@@ -195,9 +196,15 @@ def given_role(table: Table, column: str) -> Guess | None:
 
 def guess_person(table: Table, guessed: Mapping[str, Guess]) -> dict[str, Guess]:
     """The column that most likely names people who repeat is the person; others that do are never published."""
-    likely = [repeat for repeat in table.repeats if repeat.kind in WHY and guessed[repeat.columns[0]].reason != BY_YOU]
+    likely = [repeat for repeat in table.repeats if repeat.kind in WHY and is_open(guessed[repeat.columns[0]], repeat)]
     person = {repeat.columns[0]: Guess("person", *WHY[repeat.kind]) for repeat in likely[:1]}
     return person | {repeat.columns[0]: Guess("identifier", *WHY[repeat.kind]) for repeat in likely[1:]}
+
+
+def is_open(guess: Guess, repeat: Repeat) -> bool:
+    """Whether a column that repeats may be the person: nobody said otherwise, nor does the name of mere numbers."""
+    is_known = repeat.kind == "numbers" and guess.role != "identifier" and guess.reason.startswith("name")
+    return guess.reason != BY_YOU and not is_known
 
 
 def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Iterator[Repeat]:

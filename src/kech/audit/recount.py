@@ -41,6 +41,11 @@ OTHER_ROWS = (
     "The release of this table, made again, has other rows. Another secret, effort, seed or version made the file, or "
     "another tool, or the table has changed."
 )
+LATER_VERSION = (
+    "A version of a series holds cohorts of earlier versions, so one table does not make it again. Check the series: "
+    "kech verify --series FOLDER."
+)
+BY_ROWS = "It does not hold by people. Do not publish it. Release the original table again with --person."
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -91,6 +96,8 @@ def recount_people(release: Published, original: Table, request: Request | None 
     """
     if not original.person:
         raise BadOption("--person", "name the columns of the original that tell people apart: --person COLUMN.")
+    if release.document.get("series", {}).get("version", 1) > 1:
+        return bound_people(release, original, LATER_VERSION)
     try:
         again = make_again(release, original, request or original.request)
     except KechError as refusal:
@@ -101,7 +108,7 @@ def recount_people(release: Published, original: Table, request: Request | None 
 
 
 def check_people(release: Published, recount: Recount, least: int | None) -> None:
-    """Every class can hold as many people as the maker states, and as are asked for; ClaimBroken otherwise."""
+    """Every class can hold k people, and as many as the maker states and as are asked for; ClaimBroken otherwise."""
     stated = release.document.get("stated", {})
     least_people = {"stated": stated.get("k", 0), "asked": least or 0}
     most = recount.to_json()["k_at_most"]
@@ -111,6 +118,15 @@ def check_people(release: Published, recount: Recount, least: int | None) -> Non
         broken.append(f"people of the file: {stated['people']} stated, found {recount.people} with the original")
     if broken:
         raise ClaimBroken(release.path, broken)
+    if release.document and not stated and most < (k := find_k(release.document)):
+        raise ClaimBroken(
+            release.path, [f"people: k = {k} counts rows here, {words} {most} with the original"], BY_ROWS
+        )
+
+
+def find_k(document: Mapping[str, Any]) -> int:
+    """The k that a certificate promises."""
+    return int(document["parameters"].get("k", document["claims"]["k"]))
 
 
 # -- the release, again ----------------------------------------------------------------------------------------

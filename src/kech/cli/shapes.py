@@ -42,7 +42,7 @@ def barcode(
     metric: str = "box",
     max_dimension: WholeOrNone = None,
     field: Whole = 2,
-    k: Names = ["2"],  # noqa: B006
+    k: Numbers = None,
     reading: str | None = None,
     radii: Names = [],  # noqa: B006
     zero_length: Flag = False,
@@ -64,8 +64,8 @@ def barcode(
     field: int
         Coefficients of homology: integers modulo this prime, 2 to 127. They matter only where a complex has torsion.
     k: list[str]
-        Show regimes for this k and larger ones. The plot draws several k side by side: --k 2,3,4. With --person, k
-        counts people.
+        Show regimes for this k and larger ones; by default that of the plan, or 2. The plot draws several k side by
+        side: --k 2,3,4. With --person, k counts people.
     reading: str
         Show this reading only: homological (default of the plot), strict or partition.
     radii: list[str]
@@ -79,7 +79,8 @@ def barcode(
     plot: Path
         Draw the barcode into this file: .svg, .png or .html.
     """
-    request, ks = options.request(), parse_ks(k)
+    request = options.request()
+    ks = parse_ks(k) if k else [request.goal.k or 2]
     check_picture(plot)
     with options.open(table, request) as opened:
         result = kech.compute_barcode(

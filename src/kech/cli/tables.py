@@ -210,6 +210,8 @@ def release(
             if target and request.columns.quasi_identifiers:  # without any, that is refused first
                 check_free(target, find_address(table))
             opened = stack.enter_context(options.open(table, request))
+            if request.columns.quasi_identifiers and folder is None:
+                check_output(output, opened, replace=replace, ledger=not no_ledger)
             new_release = kech.make_release(opened, request)
         with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
@@ -224,6 +226,20 @@ def release(
         ]
         unmoved = [] if request.cut.cut == "domain" else unmoved
     options.show(result, partial(releases.print_release, unmoved=unmoved))
+
+
+def check_output(output: str, table: "kech.Table", *, replace: bool, ledger: bool) -> None:
+    """Refuse, before the search, a file that the release cannot be written to."""
+    from kech.release.admission import check_replaced
+    from kech.release.ledger import pick_ledger
+    from kech.release.writing import check_target
+
+    target = None if find_address(output) else Path(output)
+    if target:
+        with refuse_disk_errors(target):
+            check_target(target, table)
+    if replace:
+        check_replaced(target, pick_ledger(ledger))
 
 
 def publish_in_series(
@@ -287,6 +303,8 @@ def verify(
     if (series is None) == (table is None):
         raise BadOption("--series", "name a released file to check, or the folder of a series: one of the two.")
     if series is not None:
+        one_release = {"--certificate": certificate, "--population": population, "--original": original, "--key": key}
+        check_alone(options, one_release)
         screen.doing("checking the files")
         options.show(kech.verify_series(series), print_series_check)
         return
@@ -315,6 +333,15 @@ def verify(
     with open_population(population, options.plan) as people, open_original(raw, options) as opened:
         figures = kech.verify_release(table, checked, certificate=certificate, population=people, original=opened)
     options.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
+
+
+def check_alone(options: Options, arguments: dict[str, Any]) -> None:
+    """Refuse options beside --series: it checks its files by what the series remembers."""
+    typed = {FIELDS[name].option: value is not None for name, value in options.typed.items()}
+    for option, value in ({"--plan": options.plan} | arguments | typed).items():
+        if value:
+            reason = "--series checks every file by its own certificate. Check one file with it, without --series"
+            raise BadOption(option, f"{reason}, or omit {option}.")
 
 
 def check_together(options: Options, certificate: Path | None, population: str | Path | None) -> None:

@@ -84,7 +84,9 @@ class NoSuchColumn(UsageError):
 
     def __init__(self, column: str, columns: Iterable[str], *, released: bool = False) -> None:
         original_names = {name.casefold(): name for name in columns}
-        close = [original_names[name] for name in get_close_matches(column.casefold(), original_names, n=1)]
+        close = [
+            original_names[name] for name in get_close_matches(column.casefold(), original_names, n=1, cutoff=CLOSE)
+        ]
         advice = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
         if released:
             advice = "It was not published, or has another name. Check the header line of the file."
@@ -297,7 +299,7 @@ class BadRowKey(InputError):
         key = ", ".join(map(repr, columns))
         super().__init__(
             f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. Each key must name one row. "
-            "Correct these rows, or name another key: --key COLUMN."
+            "Correct these rows. Only a new series can have another key: --series NEW_FOLDER --key COLUMN."
         )
 
 

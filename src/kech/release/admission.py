@@ -197,7 +197,9 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
         entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
         if terms.series is None and draft.address is None:
             entry = msgspec.structs.replace(entry, place=hash_path(book.key, draft.target))
-        remaining = strike_replaced(draft, entry, book.releases) if terms.replace else book.releases
+        remaining = list(book.releases)
+        if terms.replace:
+            del remaining[find_replaced(draft.target, entry.place, remaining)]
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
@@ -217,18 +219,26 @@ def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission
                 ledger.write(book, [*remaining, finish_entry(entry)])
 
 
-def strike_replaced(draft: Draft, entry: Entry, releases: Sequence[Entry]) -> list[Entry]:
-    """The ledger without the release that was put at this very path and still lies there; a copy elsewhere stays.
+def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
+    """Refuse to replace what is no file that the ledger knows."""
+    if target is None or ledger is None:
+        raise BadOption("--replace", "it replaces a file that the ledger knows. Omit it, or --no-ledger.")
+    ledger.recover()
+    book = ledger.read()
+    find_replaced(target, hash_path(book.key, target), book.releases)
+
+
+def find_replaced(target: Path, place: str, releases: Sequence[Entry]) -> int:
+    """The number of the release that was put at this very path and still lies there; a copy elsewhere stays.
 
     A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
     """
-    target = draft.target
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == entry.place != ""]
+    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
     if not places:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
-    return [old for at, old in enumerate(releases) if at != places[-1]]
+    return places[-1]
 
 
 def recognise(
@@ -405,11 +415,11 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
-    people = " people" if composition.counted == "people" else ""
+    counted = "people" if composition.counted == "people" else "candidates"
     return (
-        f"one alone leaves every row {composition.k}{people or ' candidates'} or more; together they leave some row "
-        f"{composition.joint_k}{people} (the smallest overlap of classes has {composition.worst_k}), and "
-        f"{composition.below:,} of {composition.rows:,} rows fewer than {composition.k}."
+        f"one alone hides every row among {composition.k} {counted} or more; together, some row "
+        f"among {composition.joint_k} (the smallest overlap of classes has {composition.worst_k}), and "
+        f"{composition.below:,} of {composition.rows:,} rows among fewer than {composition.k}."
     )
 
 

@@ -23,7 +23,7 @@ from kech.cuts.protection import derive_key
 from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
-from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission, check_replaced
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, number_people
@@ -237,10 +237,10 @@ class Release:
         `sql` names a .sql file for the query of `to_sql`.
         """
         address = find_address(path)
-        if replace and (address or not ledger):
-            raise BadOption("--replace", "it replaces a file that the ledger knows. Omit it, or --no-ledger.")
         terms = AdmissionOptions(pick_ledger(ledger), earlier, allow_composition, replace=replace)
-        if terms.ledger:
+        if replace and isinstance(path, str | PathLike):
+            check_replaced(None if address else Path(path), terms.ledger)
+        elif terms.ledger:
             terms.ledger.recover()
         target = None if sql is None else check_query_file(sql, self.table)
         query = None if sql is None else build_query(self)

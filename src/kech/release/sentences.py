@@ -56,9 +56,10 @@ def shared_words(shared: Mapping[str, Any], loss: float) -> Iterator[str]:
 def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
     """How many rows give a sensitive value away: the worst columns, and what the others have in common."""
     ranked = sorted(shares, key=lambda column: -shares[column])
-    for column in ranked[:MOST_NAMED]:
+    for place, column in enumerate(ranked[:MOST_NAMED]):
         rows = f"{percent(shares[column])} of the published rows"
-        yield f"{rows} have their {column} value given away: their whole class shares it."
+        missing = "" if place else "; a missing value counts as one"
+        yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
         yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
 
@@ -78,7 +79,15 @@ def diversity_words(loss: float | None, now: float) -> str:
     """What two values in every class would cost."""
     if loss is None:
         return "kech preview with --l 2 tells whether that mends it, and what it costs."
-    return f"--l 2 mends it: the loss becomes about {loss:.4f} or less, instead of {now:.4f}."
+    price = f"the loss becomes about {loss:.4f} or less, instead of {now:.4f}"
+    return f"--l 2 mends it: {price}." if f"{loss:.4f}" > f"{now:.4f}" else "--l 2 mends it, at about the same loss."
+
+
+def several_rows_words(stated: Mapping[str, Any] | None, rows: int, *, of_series: bool) -> Iterator[str]:
+    """What stays open where k counts the people of each class, and some people have several rows."""
+    if stated and stated["promise"] == "person" and rows > stated["people"]:
+        remedy = "Series cannot prevent that." if of_series else "--protect-history prevents that."
+        yield f"Who knows several rows of one person can narrow down further than to k people. {remedy}"
 
 
 def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:

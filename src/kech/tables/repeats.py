@@ -14,7 +14,8 @@ Without such a column, date of birth, sex and place together may identify people
 would for different people.
 
 Identifiers are compared as names of people are: case, outer spaces and the format of a number make no difference.
-Where the request names a person, an identifier that several people have means that the person column is too fine.
+Where the request names a person, an identifier that several people have means that the person column is too fine, and
+a published column of which each value is of one person links the rows of that person.
 """
 
 import re
@@ -56,7 +57,7 @@ class Repeat:
     """A column, or a combination of columns, with repeated values."""
 
     columns: tuple[str, ...]
-    kind: str  # declared, named, stable, bare, numbers, together, or shared by several people
+    kind: str  # declared, named, stable, bare, numbers, together, shared by several people, or linking one's rows
     values: int
     rows: int  # that have a value
     most: int  # rows of the most frequent value
@@ -73,6 +74,11 @@ class Repeat:
                 "Add a column that numbers the people and name it: --person COLUMN. Or say --rows-are-people."
             )
         (column,) = self.columns
+        if self.kind == "linking":
+            return (
+                f"Column {column!r} is published, and each of its values is of one person: it tells which rows belong "
+                "to one person. Do not publish it, or say --protect-history."
+            )
         if self.kind == "shared":
             return (
                 f"Column {column!r} is an identifier with fewer values than there are people by --person: {counts} "
@@ -111,12 +117,12 @@ def warn_of_repeats(table: Table) -> None:
 def find_repeats(table: Table) -> tuple[Repeat, ...]:
     """All repeats of a table, the likeliest first; none where the request says that every row is another person.
 
-    Where the request names a person, only identifiers that several people have.
+    Where the request names a person, only identifiers that several people have, and columns that link their rows.
     """
     if table.request.columns.rows_are_people or not table.rows:
         return ()
     if table.person:
-        return tuple(find_shared_identifiers(table))
+        return (*find_shared_identifiers(table), *find_linking_columns(table))
     repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in find_repeat(table, column)]
     kinds = ("declared", "named", "stable", "bare", "numbers")
     ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
@@ -133,6 +139,21 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
         people, _, _ = table.engine.count_repeats(person, folded=True)
         if values < both and values <= MOST_SHARE * people:
             yield Repeat((column,), "shared", values, rows, most)
+
+
+def find_linking_columns(table: Table) -> Iterator[Repeat]:
+    """Published columns with about as many values as there are people, or more, and each value of one person."""
+    published = () if table.request.goal.protect_history else (*table.sensitive, *table.keep)
+    person = [table.index(name) for name in table.person]
+    people, rows, _ = table.engine.count_repeats(person, folded=True)
+    for column in published if FEW_LEVELS <= people < rows else ():
+        if table.facts(column).distinct < MOST_SHARE * people:
+            continue
+        place = table.index(column)
+        values, present, most = table.engine.count_repeats([place], folded=True)
+        both, _, _ = table.engine.count_repeats([place, *person], folded=True)
+        if both == values and MOST_SHARE * people <= values <= MOST_SHARE * present:
+            yield Repeat((column,), "linking", values, present, most)
 
 
 def find_repeat(table: Table, column: str) -> Iterator[Repeat]:

@@ -280,6 +280,8 @@ def compare(table: Table, name: str, other: str, looks: Mapping[str, Look]) -> s
     if together != more or most > NEARLY_CONSTANT * looks[name].present:
         return None
     column = name if looks[name].facts.distinct == fewer else other
+    if column == other and looks[name].share > FEWEST_NUMBERED:
+        return None  # what numbers rows or people tells everything about them
     _, _, frequent = table.engine.count_repeats([table.index(column)])
     if frequent > NEARLY_CONSTANT * looks[name].present:
         return None

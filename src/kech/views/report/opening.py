@@ -117,8 +117,9 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
         f"combination of their labels is shared by {say_crowd(figures)} or more: {result}. The rows "
         "were put into a random order."
     )
+    if figures["sensitive"]:
+        yield say_sensitive(figures)
     roles = {
-        "Protected, and published as they are: ": figures["sensitive"],
         "Kept, and published as they are: ": figures["kept"],
         "Named as identifiers, and not published: ": figures["plan"] and figures["plan"]["identifiers"],
     }
@@ -126,6 +127,14 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     if figures["parameters"].get("protect_history"):
         yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
     yield join("No other column is in the file.")
+
+
+def say_sensitive(figures: Mapping[str, Any]) -> Markup:
+    """The sensitive columns, and which goals protect them."""
+    asked = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
+    head = f"Protected by {', '.join(asked)}" if asked else "Sensitive"
+    tail = "." if asked else ". No l, t or alpha was asked, so a class may give them away."
+    return join(f"{head}, and published as they are: ", names(figures["sensitive"]), tail)
 
 
 def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
@@ -236,9 +245,9 @@ def show_stated(stated: Mapping[str, Any] | None) -> Iterator[Markup]:
             "p",
             tag("strong", "Stated by the maker: "),
             f"every class holds rows of {count(stated['k'])} different people or more, and the file rows of "
-            f"{count(stated['people'])}. A person may have several rows, and no column tells whose they are. So nobody "
-            "can recount people from the file; its maker can, with the original. The other figures of this part count "
-            "rows.",
+            f"{count(stated['people'])}. A person may have several rows, and kech adds no column that tells whose they "
+            "are. Only the original tells people apart for sure, so its maker can recount them. The other figures of "
+            "this part count rows.",
         )
 
 
@@ -247,7 +256,8 @@ def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup
     if not shared["rows"]:
         return
     rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
-    sentence = f"{rows} rows, in {count(shared['classes'])} classes, share one value with their whole class in "
+    classes = f"{count(shared['classes'])} class{'es' * (shared['classes'] != 1)}"
+    sentence = f"{rows} rows, in {classes}, share one value with their whole class in "
     yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="warn")
     if shared.get("values"):
         listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from kech.release.sentences import given_away_words
 from kech.views.markup import Content, Markup, count, figure, join, name, percent, tag
-from kech.views.report.opening import names, say_asked_k, say_left_out
+from kech.views.report.opening import names, say_asked_k, say_left_out, say_sensitive
 
 USUAL, PUBLIC = 0.2, 0.09  # highest chances that reviewers often ask for: classes of 5, and of 12
 MOST_NAMED = 3  # columns that lost most
@@ -146,7 +146,7 @@ def say_plainly(result: Mapping[str, Any]) -> Iterator[Content]:
         named = [column["column"] for column in blurred[:MOST_NAMED]]
         yield join("Most blurred: ", names(named), f" ({', '.join(percent(c['loss']) for c in blurred[:MOST_NAMED])}).")
     if result["sensitive"]:
-        yield join("Protected, and published as they are: ", names(result["sensitive"]), ".")
+        yield say_sensitive(result)
     else:
         yield "No column was named as sensitive, so nothing is said about what a class tells."
     claims = result["claims"]

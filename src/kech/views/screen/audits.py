@@ -6,7 +6,7 @@ from rich.markup import escape
 
 from kech.views.markup import figure, format_distance, format_interval, format_number, format_rate
 from kech.views.screen.people import describe_recount, describe_stated
-from kech.views.screen.terminal import grid, out, say, say_private
+from kech.views.screen.terminal import count_classes, grid, out, say, say_private
 
 MOST_BINS = 12  # of the histogram of class sizes
 ROOM = 30  # for its longest bar
@@ -20,7 +20,7 @@ MODELS = {
 
 def print_risk(result: dict[str, Any]) -> None:
     """Chances of each attacker, uniqueness, class sizes, what tells the rows apart, and the formulas."""
-    head = f"{result['file']}: {result['rows']:,} rows in {result['classes']:,} classes on"
+    head = f"{result['file']}: {result['rows']:,} rows in {count_classes(result['classes'])} on"
     say(f"{head} {', '.join(result['quasi_identifiers'])}; {describe_smallest(result)}.")
     print_counted(result)
     print_chances(result)
@@ -155,8 +155,8 @@ def print_report(result: dict[str, Any]) -> None:
             else f"{highest}{' at most,' * risk['bounded']} by people"
         )
     say(
-        f"The file keeps its promise: k = {verified['k']:,}, {verified['rows']:,} rows in {verified['classes']:,} "
-        f"classes, loss {verified['loss']:.4f}, highest risk {highest}."
+        f"The file keeps its promise: k = {verified['k']:,}, {verified['rows']:,} rows in "
+        f"{count_classes(verified['classes'])}, loss {verified['loss']:.4f}, highest risk {highest}."
     )
     if result["stated"]:
         say(f"k counts rows here. {describe_stated(result['stated'])}")

@@ -17,7 +17,7 @@ def format_count(count: int | str) -> str:
 def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
     if result["forgotten"]:
-        say(f"Forgotten: version {result['forgotten']}. Its files are removed; its rows were never published.")
+        say(f"Forgotten: version {result['forgotten']}. Its files are removed: this version was never handed out.")
     count = len(result["versions"])
     say(f"{result['folder']}: {count} release{'' if count == 1 else 's'}")
     counts, files = grid("version>", *(f"{name}>" for name in COUNTS)), grid("version>", "day", "file~")

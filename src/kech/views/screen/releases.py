@@ -9,7 +9,7 @@ from rich.markup import escape
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
-from kech.views.screen.terminal import grid, out, say, say_private, warn
+from kech.views.screen.terminal import count_classes, grid, out, say, say_private, warn
 
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
@@ -45,10 +45,19 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         say(f"{private}Wrote {result['sql']['file']}: a query that makes these rows from the original.")
     if result["dropped"]:
         say(f"Not published: {', '.join(result['dropped'])}")
+    print_open_risk(result)
     if result.get("histories"):
         say("Published too: person_number, a random number that links the rows of each person.")
     for doubt in find_doubts(result, unmoved):
         warn(f"{doubt}")
+
+
+def print_open_risk(result: dict[str, Any]) -> None:
+    """What people with several rows should know."""
+    from kech.release.sentences import several_rows_words  # its libraries are not read for --help
+
+    for sentence in several_rows_words(result.get("stated"), result["rows"], of_series="series" in result):
+        say(sentence)
 
 
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
@@ -83,8 +92,7 @@ def print_claims(result: dict[str, Any]) -> None:
             f"{histories['people']:,} people, "
         )
     say(
-        f"{who}{result['rows']:,} rows in {result['classes']:,} "
-        f"{'class' if result['classes'] == 1 else 'classes'}, "
+        f"{who}{result['rows']:,} rows in {count_classes(result['classes'])}, "
         f"loss {result['loss']:.4f}, suppressed {format_rows(result.get('suppressed', 0))}."
     )
     if isinstance(result.get("suppressed"), str):
@@ -242,8 +250,8 @@ def print_exposure(result: dict[str, Any]) -> None:
     say(f"{many} unique on all published columns together.")
     for column, shared in result["one_value"].items():
         if shared["rows"]:
-            rows, classes = format_rows(shared["rows"]), shared["classes"]
-            sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
+            rows, classes = format_rows(shared["rows"]), count_classes(shared["classes"])
+            sentence = f"{rows} rows, in {classes}, share one {column} with their class"
             say(f"{sentence}: who knows the class learns it.")
     counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
     warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
@@ -300,9 +308,9 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
         of_what = " of some of its rows" if word["shared"] else ""
         candidates = "people" if word["counted"] == "people" else "candidates"
         warn(
-            f"this release alone leaves every row {word['k']} {candidates}. Together with earlier "
-            f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows have "
-            f"fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
+            f"this release alone hides every row among {word['k']} {candidates} or more. Together with earlier "
+            f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows "
+            f"have fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
             "figures."
         )
     if word["updated"]:

@@ -39,12 +39,23 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
     print_given_away(result["given_away"])
     for sentence in joint_words(result["identifying_together"]):
         warn(f"{sentence}")
-    for sentence in result["repeated_people"]:
-        planned = any(c["role"] == "person" and f"Column {c['column']!r} " in sentence for c in result["columns"])
-        say(f"Warning: {sentence}" + " The plan makes it the person." * bool(result["plan"] and planned))
+    print_repeated_people(result)
     if result["plan"]:
         source, plan = map(shlex.quote, (source, result["plan"]))
         say(f"Plan written to {result['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
+
+
+def print_repeated_people(result: dict[str, Any]) -> None:
+    """Columns that seem to name people: what the plan does about them, or what to do."""
+    roles = {f"Column {column['column']!r} repeats: ": column["role"] for column in result["columns"]}
+    by_people = result["plan"] and "person" in roles.values()
+    solved = {"person": "The plan makes it the person: k counts people", "identifier": "The plan never publishes it"}
+    for sentence in result["repeated_people"]:
+        role = next((roles[head] for head in roles if sentence.startswith(head)), "")
+        if by_people and role in solved:
+            say(f"{sentence.partition('. If ')[0]}. {solved[role]}. If every row is another person: --rows-are-people.")
+        else:
+            warn(sentence)
 
 
 def print_given_away(shares: Mapping[str, float]) -> None:

@@ -66,6 +66,11 @@ def say(text: str) -> None:
     out().print(escape(text))
 
 
+def count_classes(classes: int) -> str:
+    """A number of classes in a sentence."""
+    return "1 class" if classes == 1 else f"{classes:,} classes"
+
+
 def warn(text: str) -> None:
     """Print what a user should look at before going on."""
     out().print(f"[yellow]Warning:[/] {escape(text)}")
