@@ -98,7 +98,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
     selected = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(result["quasi_identifiers"])
     whose = f" of {result['people']:,} people" if result["counted"] == "people" else ""
-    say(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct on {names}")
+    say(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct after rounding on {names}")
     print_coarseness(result["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
