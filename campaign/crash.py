@@ -17,7 +17,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -518,11 +518,15 @@ def never_recover() -> None:
 
 def forget_ledger() -> None:
     """Enter a release after it is put in place, and not before."""
-    kech.release.ledger.Ledger.add = lambda self, book, entry: None if entry.draft else entered(self, book, entry)
-    entered = ADD
+
+    def write_late(self: kech.Ledger, book: Any, releases: Sequence[Any]) -> None:
+        if not any(entry.draft for entry in releases):
+            WRITE(self, book, releases)
+
+    kech.release.ledger.Ledger.write = write_late  # type: ignore[method-assign]
 
 
-ADD = kech.release.ledger.Ledger.add
+WRITE = kech.release.ledger.Ledger.write
 FAULTS: dict[str | None, Callable[[], None]] = {
     "written naively": write_naively,
     "certified first": certify_first,

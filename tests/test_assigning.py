@@ -104,16 +104,16 @@ def test_only_rows_of_shared_points_are_drawn():
 @given(st.lists(st.sampled_from(["a", "b", "", None]), min_size=1, max_size=6), st.lists(st.integers(0, 5), max_size=9))
 def test_labels_are_those_of_the_classes_and_no_others(labels, classes):
     classes = [c % len(labels) for c in classes]
-    found = code_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
+    found = code_values(pa.array(labels, pa.string())).decode(np.array(classes, np.int64))
     assert found.to_pylist() == [labels[c] for c in classes]
     assert found.dictionary.to_pylist() == sorted({labels[c] for c in classes} - {None})
-    known = replace(code_values(pa.array(labels, pa.string())), labels=True).of(np.array(classes, np.int64))
+    known = replace(code_values(pa.array(labels, pa.string())), labels=True).decode(np.array(classes, np.int64))
     assert known.to_pylist() == [labels[c] for c in classes]
     assert known.dictionary.to_pylist() == sorted({*labels} - {None})
 
 
 def test_numbers_are_written_out():
-    found = code_values(pa.array([None, 7, 5, 7])).of(np.array([3, 0, 2, 1], np.uint8))
+    found = code_values(pa.array([None, 7, 5, 7])).decode(np.array([3, 0, 2, 1], np.uint8))
     assert (found.type, found.to_pylist()) == (pa.int64(), [7, None, 5, 7])
 
 

@@ -481,10 +481,10 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         ((*QI, "--k", "2", "--threads", "all"), 2, 'write a whole number.'),
         ((*QI, "--k", "2", "--encoding", "klingon"), 2, "--encoding: there is no encoding 'klingon'. Try utf-8"),
         ((*QI, "--k", "2", "--encoding", "base64"), 2, "--encoding: there is no encoding 'base64'"),
-        ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", "\n"), 2, "--delimiter: give one character"),
-        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: give one character"),
+        ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "\n"), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: give one ASCII character"),
     ],
 )  # fmt: skip
 def test_a_bad_option_is_refused(refuse, people, target, words, code, says):
@@ -548,8 +548,8 @@ def test_a_target_that_is_the_source_is_refused(refuse, people, folder):
 def test_a_target_that_cannot_be_is_refused(refuse, people, folder):
     command = ("release", people, "--k", 2, *QI, "-o")
     refuse(*command, folder, code=2, says="it is a folder; name a file.")
-    refuse(*command, folder / "none" / "t.csv", code=2, says="its folder does not exist; create it first.")
-    refuse(*command, people / "t.csv", code=2, says="its folder does not exist; create it first.")
+    refuse(*command, folder / "none" / "t.csv", code=2, says="its folder does not exist. Create it first.")
+    refuse(*command, people / "t.csv", code=2, says="its folder does not exist. Create it first.")
     refuse(*command, folder / "t.xlsx", code=2, says="its name must end in .csv or .parquet or .pq.")
     refuse(*command, "/proc/t.csv", code=5, says="Cannot write '/proc/t.csv': no such file or directory.")
 

@@ -111,19 +111,19 @@ def watch(temporary, capfd, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.delenv("KECH_DEBUG", raising=False)
     watched = Watch(temporary, capfd, caplog)
-    ran, shut = DuckDB.rows, backend.shut
+    ran, close = DuckDB.rows, backend.close_and_remove
 
     def run_and_look(self, sql, doing):
         result = ran(self, sql, doing)
         watched.look_at_temporary()
         return result
 
-    def look_and_shut(*given):
+    def look_and_close(*given):
         watched.look_at_temporary()
-        shut(*given)
+        close(*given)
 
     monkeypatch.setattr(DuckDB, "rows", run_and_look)
-    monkeypatch.setattr(backend, "shut", look_and_shut)
+    monkeypatch.setattr(backend, "close_and_remove", look_and_close)
     return watched
 
 

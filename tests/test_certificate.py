@@ -405,7 +405,7 @@ def broken(path, **options):
     """Names of the broken claims."""
     with pytest.raises(ClaimBroken) as caught:
         check_certificate(path, **options)
-    listed = str(caught.value).split("goals: ")[1]
+    listed = str(caught.value).split("goals: ", 1)[1]
     return {claim.split(":")[0] for claim in listed.split("; ")}
 
 
@@ -1132,7 +1132,7 @@ def parted(monkeypatch):
 def test_lines_are_counted_alike_however_many_are_read_at_once(tmp_path, monkeypatch, parted, block):
     """New cells come all the time, so that numbers get wider; the last line is not closed."""
     monkeypatch.setattr("kech.certificate.cells.BLOCK", block)
-    monkeypatch.setattr("kech.certificate.tally.TOGETHER", 40)
+    monkeypatch.setattr("kech.certificate.tally.BLOCK_ROWS", 40)
     rows = [(f"a, {i % 7}", f"{i // 3}", 'say "x"' if i % 2 else "") for i in range(300)]
     write(tmp_path / "t.csv", ["a", "b", "c"], rows)
     (tmp_path / "t.csv").write_bytes((tmp_path / "t.csv").read_bytes().rstrip(b"\r\n"))
@@ -1216,7 +1216,7 @@ def test_a_line_that_is_too_long_is_read_as_a_row(tmp_path, monkeypatch, parted)
 @pytest.mark.parametrize("bits", [0, 3, 5, 62])
 def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch, bits):
     monkeypatch.setattr("kech.certificate.tally.MOST_BITS", bits)
-    monkeypatch.setattr("kech.certificate.tally.TOGETHER", 150)
+    monkeypatch.setattr("kech.certificate.tally.BLOCK_ROWS", 150)
     monkeypatch.setattr("kech.certificate.cells.ROWS_AT_ONCE", 70)
     chance = random.Random(1)
     rows = [
@@ -1237,7 +1237,7 @@ def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch, bi
 
 def test_memory_grows_with_classes_not_with_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("kech.certificate.cells.BLOCK", 1 << 14)
-    monkeypatch.setattr("kech.certificate.tally.TOGETHER", 10_000)
+    monkeypatch.setattr("kech.certificate.tally.BLOCK_ROWS", 10_000)
     path = write(tmp_path / "t.csv", ["c", "s"], [["*", "x"], ["b", "y"]] * 200_000)
 
     tracemalloc.start()

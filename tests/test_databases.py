@@ -589,7 +589,7 @@ def test_a_file_that_is_no_database_is_refused(folder):
 
 
 def test_a_server_that_is_not_there_is_refused_without_the_password(postgres):
-    with pytest.raises(UnreadableFile, match=r"cannot be used: .*: Connection refused\.$") as caught:
+    with pytest.raises(UnreadableFile, match=r"cannot be used: .*: Connection refused\. Check the address") as caught:
         kech.read_table("postgresql://kech:secret@127.0.0.1:1/postgres?table=t")
     assert "secret" not in str(caught.value)
 

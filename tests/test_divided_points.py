@@ -19,7 +19,7 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     values = "xxxxxxxyyyyz"
     table = pa.table({"a": [1] * 12 + [2] * 3, "s": [*values, *"wwv"]})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).at(2)
+        points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).published_at(2)
     made = build_partition(points, np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([*split, 3]))
     dealt = assign_grains(made)
     turns = sorted((Fraction(2 * j + 1, 2 * rows), taker) for taker, rows in enumerate(split) for j in range(rows))
@@ -42,7 +42,7 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
 def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
     table = pa.table({"a": [1] * 4 + [2] * 4 + [3] * 2, "s": list("xxyyuuvvww")})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).at(2)
+        points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).published_at(2)
     made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
     dealt = assign_grains(made)
     _, codes = np.unique(dealt.points.sensitive.codes[dealt.point, 0], return_inverse=True)

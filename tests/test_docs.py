@@ -185,6 +185,17 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
     plan = kech.read_request(tmp_path / "kech.toml")
     assert plan.goal.k == 5
     assert plan.axes["schooling"].order == ("primary", "secondary", "bachelor")
+    parts = (
+        plan.columns,
+        plan.goal,
+        plan.cut,
+        plan.labels,
+        plan.reading,
+        plan.series,
+        plan.limits,
+        *plan.axes.values(),
+    )
+    assert [name for part in parts for name in part.__struct_fields__ if not re.search(rf"\b{name}\b", example)] == []
 
 
 def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):

@@ -42,7 +42,7 @@ def test_every_row_of_a_column_is_at_the_same_level(seed):
     with kech.read_table(case.table, **case.roles) as table:
         points = build_points(table, labels=say_labels(grid=case.grid), by_level=True)
     (partition,) = cut(points, [case.k], "domain", threads=2)
-    for j, levels in enumerate(build_lattice(points.at(case.k)).levels):
+    for j, levels in enumerate(build_lattice(points.published_at(case.k)).levels):
         assert any(set(partition.labels(j)) <= set(level.labels()) for level in levels)
     assert partition.k >= case.k
     assert partition.sizes.sum() == points.rows

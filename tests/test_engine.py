@@ -22,7 +22,7 @@ from kech.tables.batches import Output
 from kech.tables.csv_dialect import longest_row
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 
 quote, literal, guard_formula = DuckDB.dialect.quote, DuckDB.dialect.literal, DuckDB.dialect.guard_formula
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -361,7 +361,7 @@ def test_minus_zero_is_zero():
         assert values.tolist() == [0.0, 1.0]
         assert math.copysign(1, values[0]) == 1
         assert counts.tolist() == [2, 1]
-        codes, weights = engine.group([Mapping1D(0, "number", values, np.arange(2, dtype=np.int32), 2)])
+        codes, weights = engine.group([ColumnCodes(0, "number", values, np.arange(2, dtype=np.int32), 2)])
         assert (codes.tolist(), weights.tolist()) == ([[0], [1]], [2, 1])
         engine.close()
 
@@ -380,7 +380,7 @@ def code_of(engine, columns):
     mappings = []
     for column, kind in columns.items():
         values, _ = engine.count_values(column, kind)
-        mappings.append(Mapping1D(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
+        mappings.append(ColumnCodes(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
     return mappings
 
 

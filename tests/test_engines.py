@@ -26,7 +26,7 @@ from kech.tables.batches import Output
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
 from kech.tables.source import find_address
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 
 UTC = dt.timezone.utc  # noqa: UP017
 pytestmark = [
@@ -384,7 +384,7 @@ def mappings_of(engine, table, kinds):
     for name, kind in kinds.items():
         column = table.column_names.index(name)
         values, _ = engine.count_values(column, kind)
-        made.append(Mapping1D(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
+        made.append(ColumnCodes(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
     return made
 
 

@@ -39,7 +39,7 @@ def check(partition, points, k):
 def test_it_is_at_most_twice_as_wide_as_the_narrowest_and_the_bound_is_below(points, know, data):
     assume(points.rows <= 10)
     k = data.draw(st.integers(1, points.rows))
-    at = points.at(k)
+    at = points.published_at(k)
     best = printed_minimum(at, k)
     found, bound = gather(at, k, eps_bound(at, k) if know else 0.0, 0.5)
 
@@ -55,7 +55,7 @@ def test_it_is_at_most_twice_as_wide_as_the_narrowest_and_the_bound_is_below(poi
 def test_no_reach_that_a_partition_has_is_refused(points, data):
     assume(points.rows <= 10)
     k = data.draw(st.integers(1, points.rows))
-    at = points.at(k)
+    at = points.published_at(k)
 
     assert gather_within(at, k, 2 * printed_minimum(at, k), np.inf)
 

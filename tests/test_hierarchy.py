@@ -476,7 +476,7 @@ def test_a_bad_line_is_named(tmp_path, content, line, words):
         ("c.json", '{"E": {"o": ["a"]}, "A": {"o": ["b"]}}', ["'o' at level 1 has two parents, 'E' and 'A'"]),
         ("c.json", '{"W": ["a"], "W": ["b"]}', ["node 'W' is written twice"]),
         ("c.toml", "a.b.a = ['x']", ["'a' at level 1", "cycle"]),
-        ("c.json", '{"x": {"y": ["a"]}, "z": {"x": ["b"]}}', ["'x' at level 1", "at level 2;", "ambiguous"]),
+        ("c.json", '{"x": {"y": ["a"]}, "z": {"x": ["b"]}}', ["'x' at level 1", "at level 2,", "ambiguous"]),
         ("c.toml", "W = ['a'\nE", ["cannot be parsed", "line 2"]),
         ("c.json", "[" * 100_000, ["cannot be parsed"]),
         ("c.json", '{"a":' * 200 + '["x"]' + "}" * 200, ["node 'a' is deeper than 100 levels"]),

@@ -54,13 +54,13 @@ def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
 
 
 def test_a_program_that_was_stopped_is_deaf_to_its_end():
-    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=True):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(ignore_until_exit=True):
         press()
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is signal.SIG_IGN
 
 
 def test_what_came_to_nothing_is_heard_again(monkeypatch):
-    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(ignore_until_exit=False):
         with suppress(KeyboardInterrupt):
             press()
         press()
@@ -69,11 +69,11 @@ def test_what_came_to_nothing_is_heard_again(monkeypatch):
 
 
 def test_whoever_calls_a_command_hears_as_before():
-    with interrupt_once(to_the_end=True):
+    with interrupt_once(ignore_until_exit=True):
         pass
     with pytest.raises(KeyboardInterrupt):
         press()
-    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(ignore_until_exit=False):
         press()
     with pytest.raises(KeyboardInterrupt):
         press()
@@ -89,7 +89,7 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
 
     monkeypatch.setattr("kech.cuts.local.report", tell)
     nine = kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"])
-    with nine, pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
+    with nine, pytest.raises(KeyboardInterrupt), interrupt_once(ignore_until_exit=False):
         kech.make_release(nine, k=3)
         said.append("released")
         press()
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
 
 def test_ctrl_c_that_had_to_wait_stops_a_command_once():
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(ignore_until_exit=False):
         try:
             with delay_interrupts():
                 press()
@@ -120,7 +120,7 @@ def elsewhere():
 
 
 def test_whoever_handles_ctrl_c_in_another_way_goes_on_doing_so(elsewhere):
-    with interrupt_once(to_the_end=False):
+    with interrupt_once(ignore_until_exit=False):
         press()
     assert elsewhere == ["elsewhere"]
 
@@ -133,7 +133,9 @@ def test_he_too_waits_until_all_is_in_place(elsewhere):
 
 
 @pytest.mark.parametrize("ignored", [signal.SIG_IGN, signal.SIG_DFL])
-@pytest.mark.parametrize("patient", [lambda: interrupt_once(to_the_end=False), delay_interrupts, exit_on_interrupt])
+@pytest.mark.parametrize(
+    "patient", [lambda: interrupt_once(ignore_until_exit=False), delay_interrupts, exit_on_interrupt]
+)
 def test_what_is_ignored_stays_ignored_and_threads_change_nothing(patient, ignored):
     seen = []
 
@@ -154,6 +156,6 @@ def test_a_handler_that_came_meanwhile_stays():
     def other(*_):
         pass
 
-    with interrupt_once(to_the_end=False):
+    with interrupt_once(ignore_until_exit=False):
         signal.signal(signal.SIGINT, other)
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is other

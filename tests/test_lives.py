@@ -197,10 +197,10 @@ def test_versions_without_rows_have_no_bars():
     ("versions", "reason"),
     [
         ([], "there is none"),
-        ([(np.array([0, 0]), np.array([1, 1]))], "version 1 has a row twice"),
+        ([(np.array([0, 0]), np.array([1, 1]))], "version 1 names row 0 twice"),
         ([(np.array([0]), np.array([-1]))], "negative"),
-        ([(np.array([0, 1]), np.array([1]))], "two int64 arrays"),
-        ([(np.array([0.0]), np.array([1.0]))], "two int64 arrays"),
+        ([(np.array([0, 1]), np.array([1]))], "Give rows and classes, both int64"),
+        ([(np.array([0.0]), np.array([1.0]))], "Give rows and classes, both int64"),
         (["safe.csv"], "name the original"),
     ],
 )

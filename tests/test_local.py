@@ -101,7 +101,7 @@ def test_every_partition_is_one(points, split_points, effort, data):
     made = cut(points, ks, split_points=split_points, effort=effort)
 
     for k, partition in zip(ks, made, strict=True):
-        check(partition, points.at(k), k, split_points)
+        check(partition, points.published_at(k), k, split_points)
 
 
 @pytest.mark.parametrize("seed", seeds(25))
@@ -111,7 +111,7 @@ def test_tables_of_every_kind_with_missing_values_and_twins(seed):
     points = code_points(case.table, case.quasi_identifiers, roles=roles, grid=case.grid)
     ks = sorted({1, 2, case.k, points.rows})
     for k, partition in zip(ks, cut(points, ks, effort="quick"), strict=True):
-        check(partition, points.at(k), k)
+        check(partition, points.published_at(k), k)
 
 
 @given(point_sets(most_rows=120, heaviest=30), st.integers(0, 6), st.booleans(), st.integers(0, 9))
@@ -122,8 +122,8 @@ def test_stopped_at_any_moment_it_is_a_partition_and_never_dearer(points, steps,
     before = found.price
     for step in range(steps):
         found.step(0.05, step > 0, 1)
-        partition = build_partition(points.at(k), *found.shares())
-        check(partition, points.at(k), k, split_points)
+        partition = build_partition(points.published_at(k), *found.shares())
+        check(partition, points.published_at(k), k, split_points)
         assert found.price <= before + 1e-9
         assert mean_loss(partition) * points.rows * len(points.axes) <= found.price + 1e-9
 
@@ -162,7 +162,7 @@ def test_seconds_are_an_effort_too():
     points = town_points(500)
     (partition,) = cut(points, [4], effort=0.05)
 
-    check(partition, points.at(4), 4)
+    check(partition, points.published_at(4), 4)
 
 
 @given(point_sets(most_rows=7, heaviest=3), st.integers(1, 3))
@@ -171,9 +171,9 @@ def test_nothing_is_cheaper_than_the_cheapest(points, k):
     if points.rows < k or points.rows > 9:
         return
     (made,) = cut(points, [k])
-    partition = build_partition(points.at(k), made.point, made.group, made.rows)
+    partition = build_partition(points.published_at(k), made.point, made.group, made.rows)
 
-    assert mean_loss(partition) >= cheapest(points.at(k), k) - 1e-9
+    assert mean_loss(partition) >= cheapest(points.published_at(k), k) - 1e-9
 
 
 @pytest.mark.long
@@ -184,7 +184,7 @@ def test_small_tables_come_close_to_the_cheapest():
         table = pa.table({"x": rng.integers(0, 50, 8), "y": rng.choice(list("abcd"), 8), "z": rng.random(8).round(2)})
         points = code_points(table, grid="exact")
         (partition,) = cut(points, [2])
-        excess.append(mean_loss(partition) / cheapest(points.at(2), 2) - 1)
+        excess.append(mean_loss(partition) / cheapest(points.published_at(2), 2) - 1)
 
     assert np.mean(excess) < 0.005
     assert max(excess) < 0.1
@@ -226,7 +226,7 @@ def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_an
     assert set(kinds.values()) <= {1, 2, 4}
     assert 2 < sum(tried == 4 for tried in kinds.values()) < len(ks) / 2
     for k, partition in zip(ks, made, strict=True):
-        check(partition, points.at(k), k)
+        check(partition, points.published_at(k), k)
     with recording("kech.cuts.local.make_starts") as calls:
         cut(points, ks[:5], effort="normal")
     assert [{k: len(tried[k]) for k in tried} for (_, _, tried), _ in calls if tried] == [dict.fromkeys(ks[:5], 4)]
@@ -249,7 +249,7 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
     assert losses == sorted(losses, reverse=True)
     assert losses[2] == pytest.approx(mean_loss(found), abs=1e-4)
 
-    check(found, points.at(3), 3)
+    check(found, points.published_at(3), 3)
     assert mean_loss(found) < mean_loss(start)
 
 
@@ -269,7 +269,7 @@ def test_every_start_is_a_partition_and_peeling_parts_no_point(points, split_poi
 
     assert {"cut", "curved", "grown"} <= {kind for kind, _ in starts}
     for kind, start in starts:
-        check(start, points.at(k), k, split_points and kind != "peeled")
+        check(start, points.published_at(k), k, split_points and kind != "peeled")
 
 
 def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_are_compared_by_a_step():
@@ -344,9 +344,9 @@ def test_of_a_large_lattice_some_nodes_are_enough(monkeypatch):
 def test_no_partition_undercuts_the_bound(points, k):
     if points.rows < k or points.rows > 9:
         return
-    (bound,) = lower_bounds(points.at(k), [k])
+    (bound,) = lower_bounds(points.published_at(k), [k])
 
-    assert bound.loss <= cheapest(points.at(k), k) + 1e-9
+    assert bound.loss <= cheapest(points.published_at(k), k) + 1e-9
 
 
 # Small classes are widened more

@@ -174,7 +174,7 @@ def test_small_tables_are_near_the_best_of_all_partitions():
             points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True)
         if reachable(points, goal):
             (made,) = cut(points, [2], goal=goal)
-            best = best_loss(points.at(2), 2, goal)
+            best = best_loss(points.published_at(2), 2, goal)
             assert mean_loss(made) >= best - 1e-12
             excess.append(mean_loss(made) - best)
     assert len(excess) > 9
@@ -406,6 +406,8 @@ def test_one_value_only():
         GoalNotMet, match=r"^You asked for l = 2\. Even all rows in one class reach l = 1 \('s'\)\. Ask"
     ):
         release(cells, l=2)
+    with pytest.raises(GoalNotMet, match=r"^You asked for l = 2\. .* reach l = 1 \('s'\)\. Ask"):
+        release(cells, l=2, cut="domain", suppress=0.25)
     with pytest.raises(GoalNotMet, match=r"asked for alpha = 0.5\. .* reach alpha = 1 \('s'\)"):
         release(cells, alpha=0.5)
     with pytest.raises(GoalNotMet, match="reach c = inf"):

@@ -85,8 +85,8 @@ def test_a_twin_changes_weights_and_no_merge(columns, data):
 
     assert two.rows == one.rows + 1
     for k in (1, 2, 3):
-        assert merges(one.at(k)) == merges(two.at(k)) == merges(one)
-        assert simplices(one.at(k)) == simplices(two.at(k)) == simplices(one)
+        assert merges(one.published_at(k)) == merges(two.published_at(k)) == merges(one)
+        assert simplices(one.published_at(k)) == simplices(two.published_at(k)) == simplices(one)
 
 
 KINDS = {
@@ -106,15 +106,15 @@ def test_a_twin_that_makes_a_rare_value_common_changes_no_merge(kind):
     plain, states = exact_points({"c": rows}, **how), set()
     for value in values[3::5]:
         more = exact_points({"c": [*rows, value]}, **how)
-        states.add(more.at(5).axes[0].state)
-        assert merges(more.at(5)) == merges(plain.at(5)) == merges(plain)
-    assert states != {plain.at(5).axes[0].state} or kind == "hierarchy"
+        states.add(more.published_at(5).axes[0].state)
+        assert merges(more.published_at(5)) == merges(plain.published_at(5)) == merges(plain)
+    assert states != {plain.published_at(5).axes[0].state} or kind == "hierarchy"
 
 
 def merges(points):
     """For each two of the points, by their values, the eps at which they are in one component."""
     tree, found = build_filtration(points), {}
-    names = named(points.at(1))
+    names = named(points.published_at(1))
     for node in range(len(points.weights), len(tree.parent)):
         held = sorted(names[i] for i in tree.order[tree.begin[node] : tree.end[node]])
         for pair in product(held, held):
@@ -123,7 +123,7 @@ def merges(points):
 
 
 def simplices(points):
-    tree, names = build_filtration(points), named(points.at(1))
+    tree, names = build_filtration(points), named(points.published_at(1))
     held = (frozenset(names[i] for i in tree.order[a:b]) for a, b in zip(tree.begin, tree.end, strict=True))
     return dict(zip(held, tree.simplex_from.tolist(), strict=True))
 

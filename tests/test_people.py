@@ -385,3 +385,11 @@ def test_a_goal_by_people_may_hold_below_a_node_that_misses_it(columns):
 
     assert sorted(labels["x"]) == ["a", "b"]
     assert {*labels["y"]} == {"*"}
+
+
+def test_waves_that_everybody_has_stay_apart():
+    """Medians would put all people of a panel at one wave, and leave no edge between waves."""
+    panel = pd.DataFrame({"who": np.repeat(np.arange(400), 8), "wave": np.tile(np.arange(2001, 2009), 400)})
+    with kech.read_table(panel, quasi_identifiers=["wave"], person="who") as table:
+        released = kech.make_release(table, k=5)
+    assert (released.partition.classes, released.public_loss) == (8, 0.0)

@@ -63,7 +63,7 @@ def test_points_are_distinct_and_weigh_what_their_rows_count(seed):
 def test_the_label_of_a_code_stands_for_the_values_behind_it(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=say_labels(grid=case.grid)).at(case.k)
+        points = build_points(table, labels=say_labels(grid=case.grid)).published_at(case.k)
     for axis, column in held(points, case):
         values = [as_read(x, axis.parameters([])) for x in column]
         codes = np.array(encode(axis, values))

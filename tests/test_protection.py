@@ -179,7 +179,7 @@ def move(axis, lo, hi, left, right):
 
 
 def test_the_search_knows_where_ends_are_on_average(town):
-    points = build_points(town).at(5)
+    points = build_points(town).published_at(5)
     widths, tight = expected_widths(points), points.widths()
     rng = np.random.default_rng(1)
     for j, axis in enumerate(points.axes):

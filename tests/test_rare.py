@@ -119,7 +119,7 @@ def test_rare_is_judged_by_the_published_rows():
         points = build_points(read, labels=say_labels(grid="exact"))
         left = read.without(points.mappings, np.flatnonzero(points.codes[:, 1] == 1))
         rest = build_points(left, labels=say_labels(grid="exact"))
-    assert [at.at(K).axes[0].rare.tolist() for at in (points, rest)] == [[False, False], [False, True]]
+    assert [each.published_at(K).axes[0].rare.tolist() for each in (points, rest)] == [[False, False], [False, True]]
 
 
 def postcodes(*extra):

@@ -80,7 +80,7 @@ def certify(path, axes, sensitive=(), **options):
 @pytest.mark.parametrize("depth", [None, 1, pytest.param(2, marks=pytest.mark.long), 3])
 def test_models_are_those_of_the_definitions(tmp_path, monkeypatch, depth, together):
     """Classes are told apart by all their labels; the sensitive cells are numbers, written in two ways."""
-    monkeypatch.setattr("kech.certificate.tally.TOGETHER", together)
+    monkeypatch.setattr("kech.certificate.tally.BLOCK_ROWS", together)
     rng = random.Random(depth)
     goals = {"l": depth, "l_kind": "recursive", "c": 10**9} if depth else {}
     seen = set()
@@ -206,7 +206,7 @@ def test_an_l_counts_values_unless_its_kind_says_otherwise(tmp_path, kind):
 
 def test_what_cannot_be_checked_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
-    with pytest.raises(BadOption, match=r"^k: it is a number of rows"):
+    with pytest.raises(BadOption, match=r"^k: write a number of rows, 1 or more\."):
         check_table(tmp_path / "t.csv", ["a"], 0)
     with pytest.raises(ColumnInTwoRoles) as refusal:
         check_table(tmp_path / "t.csv", ["a"], 2, ["a"])
@@ -439,7 +439,7 @@ def test_classes_of_many_columns_are_told_apart(tmp_path, monkeypatch, width, mo
     Numbers that were folded are unfolded when texts of later rows need more room.
     """
     monkeypatch.setattr("kech.certificate.cells.ROWS_AT_ONCE", 9)
-    monkeypatch.setattr("kech.certificate.tally.TOGETHER", 0)
+    monkeypatch.setattr("kech.certificate.tally.BLOCK_ROWS", 0)
     monkeypatch.setattr("kech.certificate.tally.MOST_BITS", most)
     monkeypatch.setattr("kech.certificate.tally.FOLDED", folded)
     rng = random.Random(width)

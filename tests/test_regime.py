@@ -64,7 +64,7 @@ def test_classes_are_the_components_at_the_smallest_eps_that_holds(reading, seed
         points = line_points(coordinates(rng, kinds[i // 2 % 8], *shape)) if i % 2 else mixed_points(rng, *shape)
         ks = range(1, points.rows + 1)
         for k, partition in zip(ks, cut(points, ks, "regime", reading=reading), strict=True):
-            at_k = points.at(k)
+            at_k = points.published_at(k)
             parts = components(distances(at_k, "box"), first_eps(at_k, k, reading))
             assert partition.k >= k
             assert partition.sizes.sum() == points.rows
@@ -165,7 +165,7 @@ def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_t
     rng.integers(8, 60)
     frame = pa.table({"a": rng.integers(0, 60, rows), "b": rng.integers(0, 3, rows)})
     with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
-        points = build_points(table, labels=say_labels(grid="round")).at(2)
+        points = build_points(table, labels=say_labels(grid="round")).published_at(2)
         partition = kech.make_release(table, cut="regime", eps=eps).partition
     parts = components(distances(points, "box"), eps)
     assert all(any(part <= group for group in classes(partition)) for part in parts)

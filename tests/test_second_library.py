@@ -23,6 +23,7 @@ FREE = rf"std::({WORDS})\b"
 HANDLED = {
     "rank_split.hpp": "nth_element",  # the parts keep the order they had
     "kd_tree.hpp": "nth_element",  # leaves are sorted
+    "box_holes.hpp": "unordered_map",  # looked up by key, never walked through
     "reach_table.hpp": "nth_element",  # one value is read; and of pairs that all differ, the least are sorted
 }
 

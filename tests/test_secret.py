@@ -266,7 +266,7 @@ def test_a_key_file_that_is_missing_is_refused_with_how_to_make_one(people, refu
 def test_what_is_no_file_is_refused(people, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo"):
-        with pytest.raises(BadKey, match="no file"):
+        with pytest.raises(BadKey, match="not a regular file"):
             kech.read_table(people, key_file=path, **QI)
 
 

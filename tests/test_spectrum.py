@@ -105,7 +105,7 @@ def test_the_loss_never_falls_as_k_grows_and_no_larger_k_is_cheaper_on_the_grid_
         cut(points, ks)
     made = [tight for (tight,), _ in calls]
     for k, mine, next_one in zip(ks[:-1], made[:-1], made[1:], strict=True):
-        theirs = build_partition(points.at(k), next_one.point, next_one.group, next_one.rows)
+        theirs = build_partition(points.published_at(k), next_one.point, next_one.group, next_one.rows)
         assert mean_loss(protect_labels(mine)) <= mean_loss(protect_labels(theirs)) + 1e-12, k
     assert all(np.diff([mean_loss(protect_labels(partition)) for partition in made]) >= 0)
 

@@ -61,7 +61,7 @@ def test_without_the_secret_nobody_is_answered(studio):
         bare = {"Authorization": f"{scheme}{studio.secret}"}
         assert studio.send("GET", state, secret=False, headers=bare)[0] == 401
     assert studio.send("GET", "/nowhere", secret=False)[0] == 401  # before any route is looked up
-    assert studio.send("POST", "/open", b"", secret=False)[0] == 401
+    assert studio.send("POST", "/", b"", secret=False)[0] == 401
     assert studio.send("GET", state)[0] == 200
 
 
@@ -70,17 +70,15 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
     with running(tmp_path) as studio:
         table = studio.open_nine(k=3)
         pages = {page.read_bytes() for page in (Path(kech.__file__).parent / "studio" / "pages").iterdir()}
-        names = {"table": table, "step": "roles", "file": "main.js", "example": "nine", "tree": "t", "job": "j"}
-        names["series"] = "clinic"
+        names = {"table": table, "file": "main.js", "example": "nine", "tree": "t", "job": "j", "series": "clinic"}
+        names |= {"folder": "nine-k3", "name": "nine.csv"}
         answered = {}
         for route in studio.routes:
             for method in route.methods:
                 status, _, body = studio.send(method, route.path.format(**names), secret=False)
                 assert status == 401 or (method == "HEAD" and not body) or body in pages, route.path
                 answered[route.path] = answered.get(route.path, False) or status == 200
-    assert {path for path, is_answered in answered.items() if is_answered} == {
-        "/", "/open", "/tables/{table}/{step}", "/series/{series}", "/static/{file}",
-    }  # fmt: skip
+    assert {path for path, is_answered in answered.items() if is_answered} == {"/", "/tables/{table}", "/static/{file}"}
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1"])
@@ -112,7 +110,7 @@ def test_other_sites_are_refused_by_what_the_browser_says_of_them(studio):
     assert studio.send("GET", "/api/state", headers={"Sec-Fetch-Site": "same-origin"})[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/open", "/api/state", "/static/main.js", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/tables/x", "/api/state", "/static/main.js", "/nowhere"])
 def test_every_answer_tells_the_browser_to_be_careful(studio, path):
     _, headers, _ = studio.send("GET", path)
     policy = headers["content-security-policy"]
@@ -264,7 +262,7 @@ def test_without_a_browser_the_one_time_address_is_printed(tmp_path, run, monkey
 
 @pytest.mark.parametrize("query", ["f=../../../../etc/hostname", "f=/etc/hostname", "x=1"])
 def test_the_first_page_takes_no_parameters(studio, query):
-    assert studio.send("GET", f"/?{query}", secret=False)[2] == studio.send("GET", "/open", secret=False)[2]
+    assert studio.send("GET", f"/?{query}", secret=False)[2] == studio.send("GET", "/", secret=False)[2]
 
 
 @pytest.mark.parametrize(
@@ -414,6 +412,11 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     page = tmp_path / "report.html"
     assert run("report", target, "--plan", found["plan"], "-o", page).code == 0
     assert page.read_bytes() == Path(found["report"]).read_bytes()
+    (listed,) = [each for each in studio.json("GET", "/api/state")["releases"] if each["folder"] == "nine-k3"]
+    assert listed["files"] == ["nine.csv", "nine.csv.certificate.json", "report.html", "kech.toml"]
+    assert (listed["k"], listed["rows"]) == (found["k"], 9)
+    for name in listed["files"]:
+        assert studio.send("GET", f"/api/releases/nine-k3/{name}")[2] == (folder / "nine-k3" / name).read_bytes()
     again = studio.ask(table, "release", folder="more/nine-k3", ending=".parquet")
     assert Path(again["file"]).suffix == ".parquet"
 
@@ -673,11 +676,33 @@ def test_unknown_options_and_tables_are_refused(studio):
     assert studio.ask(table, "lattice", 422, node=[0, 99])["error"] == "NoSuchNode"
     assert studio.send("GET", "/api/tables/nothing")[0] == 404
     assert studio.send("GET", f"/tables/{table}/nothing")[0] == 404
+    assert studio.json("POST", f"/api/tables/{table}/cells", [9], 422)["error"] == "BadOption"
+    assert studio.ask(table, "picture", 422, of="nothing")["error"] == "BadOption"
+    for path in ("nothing/nine.csv", "..%2f/x", f"{table}/kech.toml"):
+        assert studio.send("GET", f"/api/releases/{path}")[0] in (404, 422)
     assert studio.send("POST", "/api/examples/nothing", b"")[0] == 404
     studio.json("DELETE", f"/api/tables/{table}")
 
 
 # -- tabs, jobs and limits -------------------------------------------------------------------------------
+
+
+def test_a_plan_is_saved_and_loaded_as_a_file(studio):
+    table = studio.open_nine(k=3, suppress=0.1)
+    text = studio.send("GET", f"/api/tables/{table}/plan")[2]
+    assert b"k = 3" in text and b"suppress = 0.1" in text
+    told = studio.json("POST", f"/api/tables/{table}/plan", text)["plan"]
+    assert told == studio.json("GET", f"/api/tables/{table}")["plan"]
+    assert studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)["exit_code"] in (2, 3)
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_question_about_a_plan_that_was_changed_is_refused(studio):
+    table = studio.open_nine(k=3)
+    asked = {"verb": "crowds", "options": {}, "revision": 0}
+    assert studio.json("POST", f"/api/tables/{table}/jobs", asked, 409)["error"] == "Stale"
+    studio.json("POST", f"/api/tables/{table}/jobs", asked | {"revision": 1})
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 def test_two_tabs_do_no_harm(studio):

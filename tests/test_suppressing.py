@@ -119,7 +119,7 @@ def test_the_published_rows_alone_decide_every_parameter(cut, seed):
         table = replace(opened, kinds=read)
         points = build_points(table, labels=say_labels(grid=case.grid))
     made = release.partition
-    grids = (points.at(j) for j in range(k, k + 7))  # what serves a larger k may serve k
+    grids = (points.published_at(j) for j in range(k, k + 7))  # what serves a larger k may serve k
     alone = next(at for at in grids if cells_of(at) == cells_of(made.points))
     parameters = [axis.parameters(release.labels[axis.column]) for axis in alone.axes]
 
@@ -183,7 +183,7 @@ def optimum(table, k, most):
         for out in combinations(range(rows), count):
             rest = table.take([i for i in range(rows) if i not in out])
             with kech.read_table(rest, quasi_identifiers=names) as read:
-                points = build_points(read, labels=say_labels(grid="exact")).at(k)
+                points = build_points(read, labels=say_labels(grid="exact")).published_at(k)
             losses.append((cheapest(points, k) / len(names) + count) / rows)
     return min(losses)
 

@@ -78,7 +78,7 @@ def test_a_population_states_its_models(town, run):
 def test_an_unknown_population_is_refused(town, refuse, folder):
     out, _ = town
     refuse("verify", out, "--population", folder / "none.csv", code=3, says="There is no file")
-    refuse("verify", out, "--population", 9000, code=2, says="need the table of the people")
+    refuse("verify", out, "--population", 9000, code=2, says="Name their table, not their number")
     others = write_csv(generate_town(40, seed=4), folder / "others.csv")
     refuse("verify", out, "--population", others, code=2, says="Some released people are not in this table")
     nameless = write(folder / "nameless.csv", ("x",), [(1,)])
@@ -157,7 +157,9 @@ def test_the_distance_that_was_used_is_the_one_that_is_certified(folder, order, 
 
 def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, refuse):
     refuse("verify", plain, "--qi", "age", code=2, says="--k: name the k to check")
-    refuse("verify", six, "--certificate", beside(six), "--qi", "age", "--k", 2, code=2, says="not both")
+    refuse(
+        "verify", six, "--certificate", beside(six), "--qi", "age", "--k", 2, code=2, says="Omit --certificate or --qi"
+    )
     refuse("verify", six, "--sensitive", "salary", code=2, says="a certificate names its sensitive columns itself")
     refuse("verify", plain, "--qi", "age", "--k", 2, "--l", 2, code=2, says="Name one: --sensitive COLUMN")
     with pytest.raises(BadOption, match=r"goals\.t"):

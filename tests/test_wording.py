@@ -9,7 +9,15 @@ import pytest
 
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
+from kech.errors.wording import CHOICES
 from kech.tables.demo import nine_rows
+
+OF_NO_FIELD = {  # the choices of options that are no plain fields of a request
+    "encoding": ("utf-8", "utf-16", "latin-1", "cp1252"),
+    "metric": ("box", "ball"),
+    "reading": ("strict", "homological", "partition"),
+    "search": ("lattice", "chain"),
+}
 
 
 @pytest.mark.parametrize(
@@ -17,7 +25,7 @@ from kech.tables.demo import nine_rows
     [
         ("--k: say: --k 5.", "k: say: k=5."),
         ("name them: --qi COLUMN ...; or not", "name them: quasi_identifiers=[COLUMN, ...]; or not"),
-        ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3 l_kind="recursive" c=2.'),
+        ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3, l_kind="recursive", c=2.'),
         ("chances: --threshold 0.09 0.2.", "chances: threshold=[0.09, 0.2]."),
         ("missing: --null-values NaN,inf,-inf.", "missing: null_values=['NaN', 'inf', '-inf']."),
         ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
@@ -28,6 +36,25 @@ from kech.tables.demo import nine_rows
         ("There is no column '--k 5'. The user's --k 5", "There is no column '--k 5'. The user's k=5"),
         ("--decimal , reads them", 'decimal="," reads them'),
         ("nothing to say -- at all", "nothing to say -- at all"),
+        ("The people are named by --person. Omit one.", "The people are named by person. Omit one."),
+        ("Say --person 'the id', or --person id.", 'Say person="the id", or person="id".'),
+        ("Omit --null-values, --dates and --fold-variants.", "Omit null_values, dates and fold_variants."),
+        ("Take --labels brackets or --labels dash.", 'Take labels="brackets" or labels="dash".'),
+        ("Let rows wait: --wait 10%. Or --suppress 2.5%", "Let rows wait: wait=0.1. Or suppress=0.025"),
+        ("say so: --most-changed 100%.", "say so: most_changed=1."),
+        ("name two: --on COLUMN COLUMN.", "name two: on=[COLUMN, COLUMN]."),
+        ("Search the whole lattice: --search lattice.", 'Search the whole lattice: search="lattice".'),
+        ("Use --engine duckdb.", 'Use engine="duckdb".'),
+        ("only --engine spark has a master.", 'only engine="spark" has a master.'),
+        ("Add --from FILE, or omit --pad.", "Add source=FILE, or omit pad."),
+        (
+            "Begin one: kech release TABLE --series FOLDER ...",
+            "Begin one: `kech.open_series(FOLDER).publish(table, path)`",
+        ),
+        ("forget it: kech series FOLDER --forget.", "forget it: `kech.open_series(FOLDER).forget()`."),
+        ("lie: kech series FOLDER --moved FILE ...", "lie: `kech.open_series(FOLDER).find_files(FILE, ...)`"),
+        ("0 or more: --eps 0.01,0.05,0.2.", "0 or more: eps=[0.01, 0.05, 0.2]."),
+        ("Name these: --original FILE ...", "Name these: original=[FILE, ...]"),
     ],
 )
 def test_options_are_arguments_in_python(typed, spoken):
@@ -76,9 +103,10 @@ def test_refusals_are_whole_short_sentences_in_plain_words():
 
 
 VERBS = """
-    add allow ask cast change check choose close collect convert copy correct count create declare delete did drop
-    export fill free give install join keep lower make move name number omit pass raise read release remove rename
-    replace report restore round run save say search set shorten start take try use wait write
+    add allow ask begin cast change check choose close collect convert copy correct count create declare delete did
+    drop export fill free give go import install join keep leave let lower make mend move name number omit pass
+    publish put raise read release remove rename replace report restore round run save say search set shorten start
+    take try use wait write
 """
 ADVICE = re.compile(rf"(?:^|[.:;,(?X] |\bor |\band )(?:please )?(?:{'|'.join(VERBS.split())})\b", re.I | re.M)
 WORDED_BY_CLASS = """
@@ -86,7 +114,9 @@ WORDED_BY_CLASS = """
     NoQuasiIdentifier NoSuchColumn NoSuchFile NotAPath OutOfMemory RepeatedIdentifier TooFewPeople TooFewRows
     TooLarge TooLittleMemory TooManyNodes TooManyPoints
 """  # these classes tell what to do, not the code that raises them
-PACKAGES = ("errors", "request", "system", "certificate", "tables", "axes", "points", "spectrum.py", "cli")
+PACKAGES = """
+    errors request system certificate tables axes points spectrum.py cli audit release topology cuts views studio
+"""
 
 
 def variants(node, names, depth=0):
@@ -120,7 +150,7 @@ def reasons(tree):
                 yield from (text for text in variants(call.args[-1], names) if not re.search(r"(^|[.:X] ?)X$", text))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("package", PACKAGES.split())
 def test_every_refusal_says_what_to_do(package):
     root = Path(kech.__file__).parent / package
     trees = [ast.parse(path.read_text("utf-8")) for path in ([root] if root.is_file() else sorted(root.rglob("*.py")))]
@@ -149,3 +179,30 @@ def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
     said = [NoQuasiIdentifier().typed, *messages()]
     assert len(phrases) > 15
     assert [phrase for phrase in phrases if not any(re.search(phrase, text) for text in said)] == []
+
+
+def ask(option, word):
+    """What a request says to this word for an option; nothing where it takes it."""
+    try:
+        kech.Request().override(**{option.replace("-", "_"): word})
+    except BadOption as refusal:
+        return refusal.typed
+    return ""
+
+
+def test_the_words_of_an_option_are_the_values_that_it_takes():
+    assert {option: CHOICES[option] for option in OF_NO_FIELD} == OF_NO_FIELD
+    for option in CHOICES.keys() - OF_NO_FIELD:
+        listed = re.search(r"choose among (.*?)(?:, or .*)?\.$", ask(option, "?"))
+        words = tuple(listed[1].split(", ")) if listed else [word for word in CHOICES[option] if not ask(option, word)]
+        assert tuple(words) == CHOICES[option]
+
+
+def test_no_sentence_gives_an_argument_a_word_that_it_does_not_take():
+    given = re.compile(r'(\w+)="([^"]*)"(?: or (\w+))?')
+    pairs = [pair for text in messages() if not given.search(text) for pair in given.findall(str(KechError(text)))]
+    names = {name.replace("-", "_"): words for name, words in CHOICES.items()}
+    assert len(pairs) > 20
+    assert [pair for pair in pairs if pair[0] != "person" and pair[1] not in names[pair[0]]] == []
+    assert [pair for pair in pairs if pair[0] == "person" and pair[1] != "7"] == []
+    assert [pair for pair in pairs if pair[2] in names.get(pair[0], ())] == []

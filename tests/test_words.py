@@ -16,7 +16,7 @@ from kech.tables import duckdb
 from kech.tables.batches import Numbering
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 
 pytestmark = pytest.mark.usefixtures("temporary")
 unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -75,7 +75,7 @@ def seen(engine, kinds):
     mappings = []
     for column, kind in enumerate(kinds):
         values, _ = engine.count_values(column, kind)
-        mappings.append(Mapping1D(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
+        mappings.append(ColumnCodes(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
     points, rows = engine.group(mappings)
     facts = [engine.describe(column) for column in range(len(kinds))]
     return facts, points.tolist(), rows.tolist(), engine.code_rows(mappings).tolist(), engine.head([0, 1], 100)
@@ -107,7 +107,7 @@ def test_numbers_become_wider_and_rows_keep_their_order(monkeypatch):
     assert held["k0"] == "UINTEGER"
     assert held["c1"] == "VARCHAR"
     values, _ = engine.count_values(0, "text")
-    mapping = Mapping1D(0, "text", values, np.arange(len(values), dtype=np.int32), 0)
+    mapping = ColumnCodes(0, "text", values, np.arange(len(values), dtype=np.int32), 0)
     assert [values[i] for i in engine.code_rows([mapping])[:, 0]] == texts
     assert engine.describe(0).distinct == len(set(texts))
     engine.close()
@@ -121,7 +121,9 @@ def test_codes_come_back_from_their_numbers_in_the_same_order(sizes, seed):
     codes = np.stack([chance.integers(0, size, 50) for size in sizes], axis=1)
     engine = load({f"a{j}": codes[:, j] for j in range(len(sizes))})
     every = [np.unique(np.r_[codes[:, j], sizes[j] - 1]) for j in range(len(sizes))]
-    mappings = [Mapping1D(j, "number", x.astype(float), x.astype(np.int32), sizes[j] % 7) for j, x in enumerate(every)]
+    mappings = [
+        ColumnCodes(j, "number", x.astype(float), x.astype(np.int32), sizes[j] % 7) for j, x in enumerate(every)
+    ]
     found, rows = engine.group(mappings)
     engine.close()
     assert list(zip(found.tolist(), rows.tolist(), strict=True)) == sorted(
@@ -135,7 +137,7 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
     mappings = []
     for j in range(12):
         values, _ = engine.count_values(j, "number")
-        mappings.append(Mapping1D(j, "number", values, (values * 1000).astype(np.int32), 0))
+        mappings.append(ColumnCodes(j, "number", values, (values * 1000).astype(np.int32), 0))
     assert 90_000**12 > 2**64  # so many codes are no one number
     codes, rows = engine.group(mappings)
     wanted = Counter(zip(*((1000 * column).tolist() for column in columns), strict=True))

@@ -104,22 +104,23 @@ class Inspection:
         return asdict(self)
 
 
-def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int = 5) -> Inspection:
+def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int = 5, costs: bool = True) -> Inspection:
     """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
 
     Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
     `costs` says what each quasi-identifier costs the others in classes of k, and `given_away` in which share of the
-    rows a class of k would share one sensitive value.
+    rows a class of k would share one sensitive value; without `costs` neither is computed.
     """
     check_is_table(table)
     if rows < 0:
-        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+        raise BadOption("--rows", "write a number of rows, 0 or more.")
     inspection = look_at(table, rows)
     reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:
-        return foresee(table, inspection, k)
+        return foresee(table, inspection, k) if costs else inspection
     with table.reread(**reading) as again:
-        better = foresee(again, look_at(again, rows), k)
+        better = look_at(again, rows)
+        better = foresee(again, better, k) if costs else better
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, reading=reading)
 

@@ -91,7 +91,13 @@ def compute_joint_risk(
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
         joint = judge(published, tables, columns, find_person(originals, request))
     if request.goal.k is not None and joint.joint_k is not None and joint.joint_k < request.goal.k:
-        raise ClaimBroken(", ".join(joint.releases), [f"joint k: asked {request.goal.k}, found less"])
+        raise ClaimBroken(
+            " and ".join(joint.releases),
+            [f"joint k: asked {request.goal.k}, found less"],
+            "Do not hand out the later one, or publish both as a series.",
+            finding=f"Together {' and '.join(map(repr, joint.releases))} leave some row fewer than "
+            f"{request.goal.k} candidates.",
+        )
     return joint
 
 

@@ -122,7 +122,7 @@ def build_tree(
     wished = replace_part(choice, kind=axis_kind, order=order if axis_kind == "ordered" else ())
     chosen = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
     axis = build_axis(chosen, column, labels, by_level=True)
-    return kind or kind_of(axis), tree_of(axis, texts)
+    return kind or kind_of(axis), build_tree_from_axis(axis, texts)
 
 
 def kind_of(axis: Axis) -> str:
@@ -132,7 +132,7 @@ def kind_of(axis: Axis) -> str:
     return {"number": "intervals", "date": "dates", "ordered": "ordered"}.get(axis.kind, "star")
 
 
-def tree_of(axis: Axis, texts: list[str]) -> GeneralizationTree:
+def build_tree_from_axis(axis: Axis, texts: list[str]) -> GeneralizationTree:
     """The labels of an axis, level by level, above the values as they are written."""
     codes = codes_of(axis, texts)
     order = np.argsort(codes, kind="stable")

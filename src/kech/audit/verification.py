@@ -69,7 +69,7 @@ def verify_release(
     quasi_identifiers, sensitive = request.columns.quasi_identifiers or None, request.columns.sensitive
     orders = {name: choice.order for name, choice in request.axes.items() if choice.order and name in sensitive}
     if quasi_identifiers is not None and certificate is not None:
-        raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
+        raise BadOption("--certificate", "it names the columns itself. Omit --certificate or --qi.")
     if find_address(path) and quasi_identifiers is None and certificate is None:
         raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
     if quasi_identifiers is None and sensitive:
@@ -234,7 +234,9 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
     over their rows and all classes that cover them, at most 1; delta-presence is the smallest and the largest chance.
     """
     if isinstance(population, int):
-        raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
+        raise BadOption(
+            "--population", "k-map and delta-presence need the people themselves. Name their table, not their number."
+        )
     if not release.rows:
         raise BadOption(str(release.path), "it has no rows, so nobody is in it. Name another file.")
     if not isinstance(population, Table):

@@ -152,7 +152,7 @@ class TextAxis(Axis):
         return len(self.texts)
 
     def encode(self, values: Sequence[str | None]) -> Codes:
-        """The code of each text; None is NULL."""
+        """The code of each text, -1 where it is not on the axis; None is NULL."""
         code_of_text: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
         code_of_text[None] = self.null
         codes = np.array([code_of_text.get(value, -1) for value in values], dtype=np.int64)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile, check_path
-from kech.system.files import write_text
+from kech.system.files import NO_FOLDER, write_text
 
 LeafPath: TypeAlias = tuple[str, ...]
 Ints: TypeAlias = NDArray[np.int64]
@@ -130,7 +130,7 @@ class GeneralizationTree:
         if target.suffix.lower() != ".csv":
             raise BadTarget(target, "a hierarchy is written as CSV. Name a .csv file.")
         if not target.parent.is_dir():
-            raise BadTarget(target, "its folder does not exist. Create it first.")
+            raise BadTarget(target, NO_FOLDER)
         lines = "".join(";".join(map(_quote, labels)) + "\n" for labels in self.paths)
         write_text(target, lines, private=True)  # its leaves are values of the table
 

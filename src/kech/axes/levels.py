@@ -115,25 +115,25 @@ def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
     """The axis of all nodes of a level, with leaves counted by these rows."""
-    codes, leaf_rows = axis.tree.level_codes(level), rows[: axis.values]
-    nulls, is_public = (
-        int(rows[axis.values :].sum()),
-        axis.public_sizes is not None or (axis.rows is not None and axis.k > 1),
-    )
-    tree = (
-        axis.tree if is_public else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(leaf_rows).tolist())
-    )
-    measured = replace(axis, rows=None if axis.rows is None else leaf_rows, nulls=nulls, has_null=nulls > 0, tree=tree)
+    codes, counted = axis.tree.level_codes(level), count_leaves(axis, rows)
     return NodeAxis(
         axis.column,
         codes[axis.codes],
         axis.has_null,
         axis.tree.level_labels(level),
         dict(zip(axis.texts, codes.tolist(), strict=True)),
-        tree.leaf_counts(measured.sizes),
-        measured.leaves,
+        counted.tree.leaf_counts(counted.sizes),
+        counted.leaves,
         axis.root,
     )
+
+
+def count_leaves(axis: TreeAxis, rows: Ints) -> TreeAxis:
+    """The axis with these rows at its codes; a tree that is not public keeps only the leaves that have rows."""
+    leaf_rows, nulls, tree = rows[: axis.values], int(rows[axis.values :].sum()), axis.tree
+    if axis.public_sizes is None and (axis.rows is None or axis.k <= 1):
+        tree = tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(leaf_rows).tolist())
+    return replace(axis, rows=None if axis.rows is None else leaf_rows, nulls=nulls, has_null=nulls > 0, tree=tree)
 
 
 # -- orders and sets -------------------------------------------------------------------------------------

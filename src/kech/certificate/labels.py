@@ -307,7 +307,7 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
 
 
 def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any], side: str) -> tuple[Cell, Cell]:
-    """The ends of a tail that is open on one side: its middle lies between its edge and the end of the domain there."""
+    """The ends of a label that is open on one side; its middle is halfway from its edge to the end of the domain."""
     end = domain[side == "+"]
     if not domain[0] <= 2 * centre - end <= domain[1]:
         raise ValueError

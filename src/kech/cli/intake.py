@@ -17,7 +17,7 @@ from cyclopts import App, Group, Parameter
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
 from kech.request import FIELDS, Columns, Field, Goal
-from kech.request.parts import CUTS
+from kech.request.parts import CUTS, KIND_WITHOUT_L
 from kech.request.reference import HEADINGS, heading_of
 from kech.tables.source import find_address
 from kech.views import screen
@@ -114,7 +114,7 @@ def check_typed_options(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goa
     if typed.get("reading") is not None and not any(CUTS[cut].by_components for cut in cuts):
         raise BadOption("--reading", "only --cut regime uses it. Add --cut regime, or omit --reading.")
     if typed.get("l_kind") is not None and goal.l is None:
-        raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
+        raise BadOption("--l-kind", KIND_WITHOUT_L)
     if typed.get("t_kind") is not None and goal.t is None and not shows_t:
         raise BadOption("--t-kind", "it says which distance t measures. Add --t 0.2, or omit --t-kind.")
 

@@ -23,8 +23,6 @@ from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
 
-OF_PEOPLE = ("one-row", "all-rows", "constant")  # attacks that need a person column
-
 Released = Annotated[Path, Parameter(help="A released file.")]
 
 
@@ -164,6 +162,8 @@ def attack(
     seed: int
         Seed of the random choices: the control, and the classes to attack where there are many.
     """
+    from kech.audit.attacks import OF_PEOPLE  # its libraries are not read for --help
+
     if person and name not in OF_PEOPLE:
         raise BadOption("--person", f"only {', '.join(OF_PEOPLE)} count people. Omit it, or choose one of them.")
     if key_file is not None and name != "replay":

@@ -146,7 +146,7 @@ def profile(
     rows: bool
         List the numbers of the rows that need the largest eps, and the loss saved by leaving out 0.5 % of the rows.
     one_person: bool
-        Say between which radii all rows can hide if any one person is left out.
+        Show how much the needed eps can change when one person is removed.
     plot: Path
         Draw exposed rows over eps and k into this file: .svg, .png or .html.
     """

@@ -43,12 +43,13 @@ def cut_points(
         return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
-    make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local if points.person is None else cut_crowded
+    lowest_loss: SearchedCut = cut_local if points.person is None else cut_crowded
+    cut_searched: SearchedCut = cut_minimal if cut.cut == "minimal" else lowest_loss
     if goal.has_sensitive_goals:
-        make = partial(cut_for_goals, make, goal)
+        cut_searched = partial(cut_for_goals, cut_searched, goal)
     if cut.suppress:
-        make = partial(cut_rest, make, goal)
-    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points, table_rows))
+        cut_searched = partial(cut_rest, cut_searched, goal)
+    partitions = cut_searched(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points, table_rows))
     return (
         assign_grains(protect_for_goals(partition, k, goal, split_points=split_points))
         for k, partition in zip(ks, partitions, strict=True)

@@ -109,7 +109,7 @@ def find_gap(loss: float, lower_bound: float | None) -> float | None:
 
 
 def quick_bounds(points: Points, ks: Sequence[int], *, threads: int) -> dict[int, Bound]:
-    """Bounds of the nearest rows for every k, or for the usual ones where each k has a grid of its own."""
+    """For each k a bound from the nearest rows of every row; where there are many grids, only for the usual k."""
     grids = list(by_grid(points, ks))
     bounds: dict[int, Bound] = {}
     for at, batch in grids:

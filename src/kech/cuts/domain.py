@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from kech.cuts.goals import check_reachable, keeps_goals
+from kech.cuts.goals import check_goals, check_reachable, keeps_goals
+from kech.errors import GoalNotMet
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
@@ -35,4 +36,9 @@ def best_partition(lattice: GeneralizationLattice, k: int, goal: Goal, suppress:
 
     if not suppress:  # what all rows together do not reach, fewer of them may
         check_reachable(lattice.points, goal)
-    return lattice.partition(lattice.best(k, suppress, holds=holds).levels, k, suppress)
+    try:
+        best = lattice.best(k, suppress, holds=holds)
+    except GoalNotMet:
+        check_goals(check_reachable(lattice.points, goal), goal, "All rows in one class reach")
+        raise
+    return lattice.partition(best.levels, k, suppress)

@@ -37,13 +37,13 @@ HARD = 0.5  # where repair leaves fewer classes than this share, the whole table
 
 
 def cut_for_goals(
-    make: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
+    cut_searched: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
     whole = check_reachable(points, goal)
     repaired: dict[int, Partition] = {}
     for starts in start_sizes(ks, goal, points.people):
-        partitions = list(make(points, starts, cut, run))
+        partitions = list(cut_searched(points, starts, cut, run))
         if repaired and is_dearer(partitions[-1], list(repaired.values())[-1], goal):
             break
         for k, partition in zip(starts, partitions, strict=True):

@@ -233,11 +233,11 @@ def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) ->
         return
     shorter = say_count(count_shortened(histories, k), k)
     share = find_share(lost, rows)
-    allow = f"Allow that with --suppress {share:g}, choose" if share < 1 else "Choose"
+    advice = f"Allow that with --suppress {share:g}, choose a smaller k" if share < 1 else "Choose a smaller k"
     raise GoalNotMet(
         f"A history hides only among histories of as many rows, and too few people share theirs: at k={k}, {shorter} "
         f"people have too many rows. {say_count(lost, k).capitalize()} of {rows:,} rows would have to be left out, and "
-        f"{limit:,} may be. {allow} a smaller k, or promise less: without --protect-history a person hides with each "
+        f"{limit:,} may be. {advice}, or promise less: without --protect-history a person hides with each "
         "row alone."
     )
 
@@ -282,7 +282,7 @@ def join_classes(kept: Histories, k: int, cut: CutByRows) -> Partition:
         classes += (int(joined.max()) + 1) * rows.shape[1]
     points = np.concatenate(row_points)
     shares = add_up(points, np.concatenate(group), np.ones(len(points), np.int64))
-    return build_partition(kept.points.at(k), *shares)
+    return build_partition(kept.points.published_at(k), *shares)
 
 
 def class_of_people(points: Points, rows: Ints, k: int, cut: CutByRows) -> Ints:

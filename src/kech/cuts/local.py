@@ -111,7 +111,7 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
     for k in (k for k in ks if is_noisy(points, k)):
         near = range(k, min(k + MOST_CANDIDATES, points.people) + 1)
         order = order_along(points, threads=run.threads)
-        partitions = cut_along(order, points.at(k), near, threads=run.threads, split_points=run.split_points)
+        partitions = cut_along(order, points.published_at(k), near, threads=run.threads, split_points=run.split_points)
         cuts = dict(zip(near, partitions, strict=True))
         costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
         most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
@@ -122,7 +122,7 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
 def is_noisy(points: Points, k: int) -> bool:
     """Whether the noise of padding may make a larger k cheaper."""
     most = k * MANY_CLASSES if k <= LARGEST_PADDED_K else SMALL_TABLE
-    return points.rows <= most and bool(find_padded_axes(points.at(k)))
+    return points.rows <= most and bool(find_padded_axes(points.published_at(k)))
 
 
 def improve_cheapest(starts: Sequence[Partition], k: int, run: Run) -> Partition:
@@ -286,9 +286,9 @@ def enforce_monotone_loss(
 
 def on_grid_of(k: int, partition: Partition) -> Partition:
     """The same classes, published on the grid of another k."""
-    return build_partition(partition.points.at(k), partition.point, partition.group, partition.rows)
+    return build_partition(partition.points.published_at(k), partition.point, partition.group, partition.rows)
 
 
 def fits_grid(k: int, partition: Partition) -> bool:
     """Whether it is published on the grid of k already."""
-    return published_cells(partition.points) == published_cells(partition.points.at(k))
+    return published_cells(partition.points) == published_cells(partition.points.published_at(k))

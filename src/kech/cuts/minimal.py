@@ -40,7 +40,7 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
     """A partition for each k, with the bound that its eps cannot go below."""
     effort = choose_effort(ks, cut.effort)
     for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
-        exact = solve(points.at(k), k) if run.split_points else None
+        exact = solve(points.published_at(k), k) if run.split_points else None
         if exact:
             narrow, bound = exact, largest_radius(exact)
         else:

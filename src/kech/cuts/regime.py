@@ -44,10 +44,10 @@ def cut_regime(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threa
 
 def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: int) -> Partition:
     """The components at eps, on the grid of the k they reach; the goals are checked on what will be published."""
-    partition, grid_k = cut_at(build_filtration(points.at(k), threads=threads), eps), 0
+    partition, grid_k = cut_at(build_filtration(points.published_at(k), threads=threads), eps), 0
     while grid_k < partition.k:
         grid_k = partition.k
-        partition = build_partition(points.at(grid_k), partition.point, partition.group, partition.rows)
+        partition = build_partition(points.published_at(grid_k), partition.point, partition.group, partition.rows)
     if goal.has_sensitive_goals:
         check_goals(assign_grains(protect_labels(partition)), goal, "The components at this eps reach")
     return partition
@@ -62,7 +62,7 @@ def cut_rest(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> P
     left = points.suppression_limit(cut.suppress)
     while True:
         report(f"leaving rows out at k={k}")
-        barcode = read_barcode(points.at(k), cut, threads=threads)
+        barcode = read_barcode(points.published_at(k), cut, threads=threads)
         lonely = find_lonely(barcode, cut.reading, k, left)
         if not len(lonely):
             return first_cut(barcode, cut.reading, k, goal)

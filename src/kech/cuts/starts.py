@@ -51,7 +51,7 @@ def make_starts(
     with ThreadPoolExecutor(1) as pool:
         beside = pool.map if threads > 1 else map
         grown = beside(
-            lambda k: grow(points.at(k), k, order, threads=threads, seed=seed, split_points=split_points),
+            lambda k: grow(points.published_at(k), k, order, threads=threads, seed=seed, split_points=split_points),
             ks_of["grown"],
         )
         curved = cut_ordering(points, ks_of["curved"], threads=threads, split_points=split_points, hilbert=True)
@@ -99,7 +99,7 @@ def cut_along(
 
 def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
     """The points as a kd tree of the finest grid puts them on a line, or as the Hilbert curve meets them; made once."""
-    finest = points.compute_once("finest widths", lambda *_: points.at(1).widths())
+    finest = points.compute_once("finest widths", lambda *_: points.published_at(1).widths())
     if hilbert:
         return points.compute_once("hilbert", lambda codes, _: order_by_hilbert(codes, finest))
     return points.compute_once("kd", lambda codes, weights: order_points(codes, weights, finest, threads))
@@ -107,9 +107,9 @@ def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
     """Neighbouring k whose grids are the same, with the points on that grid."""
-    for _, same in groupby(ks, key=lambda k: published_cells(points.at(k))):
+    for _, same in groupby(ks, key=lambda k: published_cells(points.published_at(k))):
         batch = list(same)
-        yield points.at(batch[0]), batch
+        yield points.published_at(batch[0]), batch
 
 
 def published_cells(points: Points) -> tuple[bytes, ...]:

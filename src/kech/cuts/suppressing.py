@@ -40,18 +40,18 @@ PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, s
 
 
 def cut_rest(
-    make: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
+    cut_searched: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (for the minimal cut: is narrower)."""
     narrow = cut.cut == "minimal"
     limit, key = points.suppression_limit(cut.suppress), protected_width_and_loss if narrow else protected_loss
     effort = choose_effort(ks, cut.effort)
     cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
-    partitions = list(make(points, ks, cut, run))
+    partitions = list(cut_searched(points, ks, cut, run))
     for k in ks_to_search(ks, effort):
         at = ks.index(k)
-        fewer = search_suppressed(join_grains(partitions[at], points.at(k)), k, limit, goal, cut, run)
-        partitions[at] = min([partitions[at], *cut_others(make, goal, points, fewer, k, cut, run)], key=key)
+        fewer = search_suppressed(join_grains(partitions[at], points.published_at(k)), k, limit, goal, cut, run)
+        partitions[at] = min([partitions[at], *cut_others(cut_searched, goal, points, fewer, k, cut, run)], key=key)
     for partition in enforce_monotone_loss(ks, partitions, key):
         yield replace(partition, eps=largest_radius(partition) if narrow else partition.eps, eps_bound=None)
 
@@ -70,7 +70,7 @@ def join_grains(partition: Partition, points: Points) -> Partition:
 
 
 def cut_others(
-    make: SearchedCut, goal: Goal, points: Points, fewer: Partition, k: int, cut: Cut, run: Run
+    cut_searched: SearchedCut, goal: Goal, points: Points, fewer: Partition, k: int, cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """The rows that are not left out, coded anew: in the same classes where that is possible, and cut anew."""
     kept = np.unique(fewer.point)
@@ -79,9 +79,9 @@ def cut_others(
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
     place = match_points(rest, points, kept) if points.person is None else None
     if place is not None and not goal.has_sensitive_goals:
-        yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
+        yield build_partition(rest.published_at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
-        yield from make(rest, [k], cut, run)
+        yield from cut_searched(rest, [k], cut, run)
 
 
 def match_points(rest: Points, points: Points, kept: Ints) -> Ints | None:

@@ -328,9 +328,10 @@ FAULT_OF_KECH = "This is a fault of kech: nothing was published; please report i
 class ClaimBroken(GoalNotMet):
     """A file does not meet the claims of its certificate, or the goals of a check."""
 
-    def __init__(self, path: object, broken: Iterable[str], advice: str = DO_NOT_PUBLISH) -> None:
+    def __init__(self, path: object, broken: Iterable[str], advice: str = DO_NOT_PUBLISH, *, finding: str = "") -> None:
         self.broken = tuple(broken)
-        super().__init__(f"{str(path)!r} does not meet its claims or goals: {'; '.join(self.broken)}. {advice}")
+        finding = finding or f"{str(path)!r} does not meet its claims or goals: {'; '.join(self.broken)}."
+        super().__init__(f"{finding} {advice}")
 
 
 class ReleasedBefore(GoalNotMet):

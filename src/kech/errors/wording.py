@@ -13,11 +13,23 @@ FLAGS = {
     "replace": "replace=True",
     "rows-are-people": "rows_are_people=True",
 }
-LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
-WORDS = (  # options whose example is a word
-    "cut", "grid", "protect", "reading", "labels", "metric", "dates", "decimal", "encoding",
-    "l-kind", "t-kind", "effort", "person",
-)  # fmt: skip
+LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii", "eps", "on")
+CHOICES = {  # the words that an option takes
+    "cut": ("local", "minimal", "domain", "regime"),
+    "dates": ("ymd", "dmy", "mdy"),
+    "decimal": (".", ","),
+    "effort": ("quick", "normal", "best"),
+    "encoding": ("utf-8", "utf-16", "latin-1", "cp1252"),
+    "engine": ("duckdb", "postgres", "spark"),
+    "grid": ("round", "exact"),
+    "l-kind": ("distinct", "entropy", "recursive"),
+    "labels": ("brackets", "dash", "columns", "midpoint"),
+    "metric": ("box", "ball"),
+    "protect": ("full", "ends", "none"),
+    "reading": ("strict", "homological", "partition"),
+    "search": ("lattice", "chain"),
+    "t-kind": ("equal", "ordered"),
+}
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
@@ -26,9 +38,14 @@ COMMANDS = {
     r"`kech risk`": "`kech.compute_risk`",
     r"`kech ledger`": "`kech.open_ledger().list_releases()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
+    r"kech release (?:TABLE|\.\.\.) --series FOLDER(?: \.\.\.)?": "`kech.open_series(FOLDER).publish(table, path)`",
+    r"kech series FOLDER --forget": "`kech.open_series(FOLDER).forget()`",
+    r"kech series FOLDER --moved FILE \.\.\.": "`kech.open_series(FOLDER).find_files(FILE, ...)`",
 }
+QUOTE = "'"
 NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, of any form
-EXAMPLE = r"[A-Z]+\b(?: \.\.\.)?|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,"
+PLACES = r"[A-Z]+\b(?: [A-Z]+\b)*(?: \.\.\.)?"  # such as FILE, COLUMN COLUMN or FILE ...
+EXAMPLE = rf"{PLACES}|\d+(?:\.\d+)?%|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,|{NAME}"
 OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
 NUMBER = r"\d+(\.\d+)?"
 
@@ -45,23 +62,28 @@ def as_argument(match: re.Match[str]) -> str:
     option, example = match["option"], match["example"] or ""
     if option is None:
         return match[0]
-    rest = match[0].removeprefix(f"--{option}")
+    rest, name = match[0].removeprefix(f"--{option}"), RENAMED.get(option, option.replace("-", "_"))
     if option in FLAGS:
-        return FLAGS[option] + rest
-    name, value = RENAMED.get(option, option.replace("-", "_")), as_value(option, example)
-    return f"{name}={value}" if value else name + rest
+        is_left_out = re.search("(?:omit|without) $", match.string[: match.start()], re.I)
+        return (name if is_left_out else FLAGS[option]) + rest
+    value = as_value(option, example, match.string[match.end() :])
+    comma = "," * match.string.startswith(" --", match.end())
+    return f"{name}={value}{comma}" if value else name + rest
 
 
-def as_value(option: str, example: str) -> str:
-    """An example value in the syntax of Python; empty where the text behind the option is no example."""
+def as_value(option: str, example: str, following: str) -> str:
+    """An example value in the syntax of Python; empty where the text behind the option is no value that it takes."""
     parts = [part for part in re.split(r"[ ,]", example) if part]
-    if option in LISTS and (example.isupper() or len(parts) > 1):
+    if "..." in parts or (option in LISTS and (example.isupper() or len(parts) > 1)):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
     if option == "axis" and "=" in example:
         return "{{{!r}: {!r}}}".format(*example.partition("=")[::2])
     if is_plain(example) or example.isupper():
         return example
-    return f'"{example}"' if option in WORDS and example else ""
+    if example.endswith("%"):
+        return f"{float(example[:-1]) / 100:g}"
+    is_column = option == "person" and re.match(r"[.,;)]|$", following)
+    return f'"{example.strip(QUOTE)}"' if example and (is_column or example in CHOICES.get(option, ())) else ""
 
 
 def is_plain(part: str) -> bool:

@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 
 from kech.axes.grid import Ints
 from kech.axes.spelling import encode_spellings, fold_people
-from kech.tables.sql import Mapping1D, is_whole
+from kech.tables.sql import ColumnCodes, is_whole
 from kech.tables.table import Table
 
 MOST_EXACT = 2**53  # whole numbers below it are exact as floats
 ALONE = -1  # the person of rows that all belong to different people without a second row
+GOLDEN, TURN = np.uint64(2654435769), np.uint64(1 << 32)  # 2^32 divided by the golden ratio, and 2^32
 Persons = NDArray[np.int32]
 
 
-def encode_people(table: Table, *, histories: bool = False) -> tuple[Mapping1D, ...]:
+def encode_people(table: Table, *, histories: bool = False) -> tuple[ColumnCodes, ...]:
     """The person columns as codes; none where every row is another person, unless everybody has a history."""
     if not histories and any(has_unique_numbers(table, column) for column in table.person):
         return ()
@@ -40,15 +41,15 @@ def has_unique_numbers(table: Table, column: str) -> bool:
     return is_whole(table.engine.layout.columns[place]) and table.engine.count_present(place)[0] == table.rows
 
 
-def encode_person(table: Table, column: str) -> Mapping1D:
+def encode_person(table: Table, column: str) -> ColumnCodes:
     """One person column as codes, in the order of its texts; what is missing is 0."""
     place = table.index(column)
     if is_whole(table.engine.layout.columns[place]):
         numbers, _ = table.values(column, "number")
         if len(numbers) and numbers[0] >= 0 and numbers[-1] < MOST_EXACT:
-            return Mapping1D(place, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
+            return ColumnCodes(place, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
     values, _ = table.values(column, "text")
-    return Mapping1D(place, "text", values, encode_spellings(values, fold_people), 0)
+    return ColumnCodes(place, "text", values, encode_spellings(values, fold_people), 0)
 
 
 def rank_as_texts(numbers: Ints) -> NDArray[np.int32]:
@@ -65,7 +66,7 @@ def rank_as_texts(numbers: Ints) -> NDArray[np.int32]:
     return rank
 
 
-def count_people_of(table: Table, mappings: Sequence[Mapping1D]) -> int:
+def count_people_of(table: Table, mappings: Sequence[ColumnCodes]) -> int:
     """Number of different people of a table, by the codes of its person columns."""
     if len(mappings) == 1:
         nameless = table.facts(table.columns[mappings[0].column]).nulls > 0
@@ -146,7 +147,10 @@ def count_people(group: Ints, person: Persons, rows: Ints, classes: int) -> Ints
 def count_holders(
     group: Ints, value: NDArray[np.int32], person: Persons, rows: Ints
 ) -> tuple[Ints, NDArray[np.int32], Ints]:
-    """Shares (class, value, number of people), from those of rows: a person counts once for each value in a class."""
+    """How many people hold each value in each class: (class, value, people), from shares of rows.
+
+    A person counts once for each value in a class.
+    """
     single = person == ALONE
     several = np.stack([group[~single], value[~single], person[~single]]).astype(np.int64)
     order = np.lexsort(several)
@@ -161,7 +165,7 @@ def count_holders(
 
 
 def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints, size: int) -> Ints:
-    """The number of people at each code of an axis; a person counts once, at the median of their codes.
+    """The number of people at each code of an axis; a person counts once, at one of their codes.
 
     Without persons, the number of rows.
     """
@@ -169,8 +173,8 @@ def count_at_codes(codes: NDArray[np.int32], person: Persons | None, rows: Ints,
         return np.bincount(codes, rows, size).astype(np.int64)
     single = person == ALONE
     people = np.bincount(codes[single], rows[single], size).astype(np.int64)
-    _, middles = find_middles(person[~single], codes[~single], rows[~single])
-    return people + np.bincount(middles, minlength=size)
+    _, assigned = assign_values(person[~single], codes[~single], rows[~single])
+    return people + np.bincount(assigned, minlength=size)
 
 
 def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
@@ -178,9 +182,11 @@ def order_pairs(first: Ints | Persons, second: Ints | Persons) -> Ints:
     return np.argsort((first.astype(np.int64) << 32) + second)
 
 
-def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> tuple[Ints, Ints]:
-    """The different values of each person, and the middle one of each, in any order.
+def assign_values(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -> tuple[Ints, Ints]:
+    """The different values of each person, and the one that each is assigned to, in any order.
 
+    Person p is assigned to the value at the quantile p / golden ratio, modulo 1, of their rows.  So people who all have
+    the same values, such as the waves of a panel, are spread evenly over them; their medians would all be one value.
     Most people have a single value in most columns, so only the others are sorted.
     """
     last = np.full(int(person.max(initial=-1)) + 1, -1, np.int32)
@@ -196,15 +202,16 @@ def find_middles(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) -
     new[start] = True
     before = np.r_[0, upto][start]
     total = np.r_[before[1:], upto[-1:]] - before
-    middle = np.searchsorted(upto, before + (total + 1) // 2)
-    return np.r_[single, value[new]], np.r_[single, value[middle]]
+    quantile = person[start].astype(np.uint64) * GOLDEN % TURN
+    assigned = np.searchsorted(upto, before + 1 + (quantile * total.astype(np.uint64) // TURN).astype(np.int64))
+    return np.r_[single, value[new]], np.r_[single, value[assigned]]
 
 
 class Holders(NamedTuple):
     """How many people hold each value of a column.
 
-    A person is assigned to the median of their values.  So the assigned people of some values are at most the different
-    people who have one of them: an edge or label that hides among k assigned people hides among k people.
+    A person is assigned to one of their values (`assign_values`).  So the assigned people of some values are at most
+    the different people who have one of them: an edge or label that hides among k assigned people hides among k people.
     """
 
     holding: Ints  # different people who hold each value
@@ -213,13 +220,13 @@ class Holders(NamedTuple):
 
 
 def count_holders_of_values(
-    table: Table, people: Sequence[Mapping1D], values: Sequence[Mapping1D]
+    table: Table, people: Sequence[ColumnCodes], values: Sequence[ColumnCodes]
 ) -> Iterator[Holders]:
     """For each column, how many people hold each of its values; the code of a value is its place, NULL is last."""
     codes = table.engine.code_all((*people, *values))
     person, rows = number_people(codes[:, : len(people)]), np.ones(len(codes), np.int64)
     for place, mapping in enumerate(values, len(people)):
         size = len(mapping.codes)
-        own_values, middles = find_middles(person, codes[:, place], rows)
-        standing = np.bincount(middles, minlength=size + 1)
+        own_values, assigned = assign_values(person, codes[:, place], rows)
+        standing = np.bincount(assigned, minlength=size + 1)
         yield Holders(np.bincount(own_values, minlength=size + 1)[:size], standing[:size], int(standing[size]))

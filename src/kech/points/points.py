@@ -62,7 +62,7 @@ from kech.system.memory import (
     working_bytes,
 )
 from kech.system.secret import OwnerSecret
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 from kech.tables.table import Table
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class Origin:
     by_level: bool
     with_sensitive: bool
     point_limit: "PointLimit"
-    people: tuple[Mapping1D, ...] = ()  # codes of the person columns, where a person has several rows
+    people: tuple[ColumnCodes, ...] = ()  # codes of the person columns, where a person has several rows
     histories: bool = False  # whether people with one row have a number too
     weights: Mapping[str, float] = field(default_factory=dict)  # of columns in the loss
 
@@ -149,7 +149,7 @@ class Points:
     """
 
     axes: tuple[Axis, ...]
-    mappings: tuple[Mapping1D, ...]
+    mappings: tuple[ColumnCodes, ...]
     codes: Codes
     weights: NDArray[np.int64]
     grains: "Points | None" = None
@@ -226,7 +226,12 @@ class Points:
         FIELDS["suppress"].check(suppress)
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
-    def at(self, k: int) -> Self:
+    def check_has_rows(self) -> None:
+        """Refuse the points of a table without rows."""
+        if not self.rows:
+            raise TooFewRows(0, 1)
+
+    def published_at(self, k: int) -> Self:
         """The same points on the axes as they may be published at k; the same object while it is in use."""
         points_at = self.axis_results.setdefault("at", WeakValueDictionary())
         published = points_at.get(k)
@@ -429,14 +434,14 @@ def exceeds_limit(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes
     return count_distinct(point_keys(sample())) > most
 
 
-def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
+def sample_rows(table: Table, mappings: Sequence[ColumnCodes]) -> Codes:
     """The codes of a sample: every n-th row."""
     rows = min(SAMPLE, max(table.allowed_bytes // SAMPLE_ROW_BYTES, 1))
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
 def group_coarsened(
-    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], step: float, most: int
+    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[ColumnCodes, ...], step: float, most: int
 ) -> Points:
     """Points on axes coarsened to a step, which is increased while there are too many points."""
     point_limit = origin.point_limit
@@ -457,7 +462,7 @@ def group_coarsened(
             step = min(1.5 * step, WIDEST)
 
 
-def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[ColumnCodes, ...], most: int) -> Points:
     """The points of these axes by one GROUP BY; refused where there are more than allowed."""
     if origin.people or (origin.with_sensitive and origin.table.sensitive):
         return build_grains(origin, axes, mappings, most)
@@ -497,14 +502,14 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
     return replace(points, grains=grains, left_out=left_out)
 
 
-def find_rows(points: Points, chosen: NDArray[np.int64]) -> tuple[tuple[Mapping1D, ...], NDArray[np.int64]]:
+def find_rows(points: Points, chosen: NDArray[np.int64]) -> tuple[tuple[ColumnCodes, ...], NDArray[np.int64]]:
     """The mappings of the engine's points, and the numbers there of the chosen points."""
     if points.person is None or points.grains is None or points.grains.part_of is None:
         return points.mappings, chosen
     return points.grains.mappings, np.flatnonzero(np.isin(points.grains.part_of, chosen))
 
 
-def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[ColumnCodes, ...], most: int) -> Points:
     """The points of these axes with their grains, by one GROUP BY over axes, people and sensitive columns."""
     table = origin.table
     columns, sensitive = encode_all_sensitive(table) if origin.with_sensitive else ((), ())
@@ -560,7 +565,7 @@ def order_grains(grains: Points, chosen: NDArray[np.int64]) -> NDArray[np.int64]
     return chosen[np.lexsort((drawn, *values, grains.part_of[chosen]))]
 
 
-def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tuple[Mapping1D, ...]]:
+def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tuple[ColumnCodes, ...]]:
     """The sensitive columns and their codes."""
     if not table.sensitive:
         return (), ()
@@ -583,8 +588,8 @@ def check_sensitive(table: Table) -> None:
 
 
 def build_axes(
-    table: Table, labels: Labels, people: Sequence[Mapping1D], *, by_level: bool
-) -> tuple[tuple[Axis, ...], tuple[Mapping1D, ...]]:
+    table: Table, labels: Labels, people: Sequence[ColumnCodes], *, by_level: bool
+) -> tuple[tuple[Axis, ...], tuple[ColumnCodes, ...]]:
     """The axis of each quasi-identifier, and the mapping of its values to codes."""
     numbered = [read_values(table, column) for column in table.quasi_identifiers]
     places, by_rows = zip(*numbered, strict=True)
@@ -602,17 +607,17 @@ def build_axis(table: Table, column: str, labels: Labels, *, by_level: bool = Fa
     return code_values(table, *read_values(table, column), labels, by_level=by_level)[0]
 
 
-def read_values(table: Table, column: str) -> tuple[Mapping1D, Holders]:
+def read_values(table: Table, column: str) -> tuple[ColumnCodes, Holders]:
     """The distinct values of a column, each with its place as code and NULL behind them, and the rows of each."""
     kind = "text" if find_hierarchy(table, column) is not None else table.kind(column)
     values, rows = table.values(column, kind)
-    places = Mapping1D(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
+    places = ColumnCodes(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
     return places, Holders(rows, rows, int(table.facts(column).nulls))
 
 
 def code_values(
-    table: Table, values: Mapping1D, holders: Holders, labels: Labels, *, by_level: bool
-) -> tuple[Axis, Mapping1D]:
+    table: Table, values: ColumnCodes, holders: Holders, labels: Labels, *, by_level: bool
+) -> tuple[Axis, ColumnCodes]:
     """The axis of one column, and the mapping of its values to codes.
 
     Holders decide what is rare and where edges may lie.
@@ -630,11 +635,11 @@ def code_values(
     return axis, replace(values, codes=axis.codes, null=max(axis.null, 0))
 
 
-def encode_anew(table: Table, axis: Axis) -> Mapping1D:
+def encode_anew(table: Table, axis: Axis) -> ColumnCodes:
     """The codes of the values of this table on an axis of another table; -1 for a value that is not on it."""
     kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
     values, _ = table.values(axis.column, kind)
-    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
+    return ColumnCodes(table.index(axis.column), kind, values, axis.encode(values), axis.null)
 
 
 def find_hierarchy(table: Table, column: str) -> Any:
@@ -676,7 +681,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
     return build_rank_axis(column, values, order, has_null, is_ordered=False, is_padded=is_padded, rows=rows)
 
 
-def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
+def warn_of_text(table: Table, mappings: Sequence[ColumnCodes]) -> None:
     """Warn of columns of text that look like dates or numbers, where the user chose no axis."""
     for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
         column = table.columns[mapping.column]
@@ -687,7 +692,7 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
-def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mapping1D]:
+def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, ColumnCodes]:
     """The codes of a sensitive column, in the order of its values; NULL and empty text have code 0.
 
     Texts with equal forms have one code: `hiv`, `HIV` and ` hiv `.
@@ -702,7 +707,7 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
         codes = encode_by_order(column, values, choice.order)
     else:
         codes = np.arange(1, len(values) + 1, dtype=np.int32)
-    return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
+    return SensitiveColumn(column, kind, choice.order), ColumnCodes(table.index(column), read, values, codes, 0)
 
 
 def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:

@@ -110,12 +110,14 @@ class Draft:
     def open_columns(self, columns: Sequence[str]) -> AbstractContextManager[Table]:
         """The table with these quasi-identifiers, as far as it has them."""
         names = [name for name in columns if name in self.table.columns]
-        if not self.is_part:
-            return self.table.reopen(names)
-        if not {*names} <= {*self.table.quasi_identifiers}:
-            reason = "it has quasi-identifiers that the series lacks, so the two cannot be compared."
-            raise BadOption("--earlier", f"{reason} Omit the rows that it released.")
-        return nullcontext(self.table)
+        return nullcontext(self.table) if self.is_part else self.table.reopen(names)
+
+    def check_columns(self, file: str, columns: Sequence[str]) -> None:
+        """Refuse an earlier release with quasi-identifiers that the series of this draft lacks."""
+        names = {*self.table.columns} - {*self.table.quasi_identifiers} if self.is_part else ()
+        if lacking := [repr(name) for name in columns if name in names]:
+            reason = f"{file!r} has quasi-identifiers that the series lacks: {', '.join(lacking)}."
+            raise UsageError(f"{reason} Remove from the table the rows that were released in it.")
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
         """How the ledger knows it."""
@@ -346,6 +348,8 @@ def compare(
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True, cells_of=mine.cells) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
+    for path, release in zip(files, theirs, strict=True):
+        draft.check_columns(path.name, release.quasi_identifiers)
     with draft.open_columns(list(columns)) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)

@@ -71,7 +71,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
         request = self._build_request()
         if request.columns.person:
-            raise BadOption("--person", "a transformer counts rows: equal rows get equal labels. Use make_release.")
+            raise BadOption("--person", "a transformer counts rows, not people. Omit --person, or use make_release.")
         request.goal.refuse_history("a transformer takes rows apart, and knows no people.")
         columns = self._columns(X, reset=True)
         left = tuple(name for name in columns if name not in request.columns.sensitive)

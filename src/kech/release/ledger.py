@@ -192,7 +192,7 @@ class Ledger:
         with self.lock() as book:
             struck = [entry for entry in book.releases if entry.release.startswith(start)]
             if not struck:
-                raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
+                raise BadOption("--forget", "the ledger knows no such release. Choose one that `kech ledger` lists.")
             self.write(book, [entry for entry in book.releases if entry not in struck])
         return [entry.release for entry in struck]
 

@@ -16,7 +16,7 @@ from kech.axes import Axis, LineAxis
 from kech.axes.grid import Floats, Ints
 from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.points.partition import Partition
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 
 MOST_TICKS = 24
 MOST_DOTS = 20_000  # of a picture; of more pairs of values the rows of a cell are one dot
@@ -65,7 +65,7 @@ def see_plane(partition: Partition, columns: Sequence[str], *, cells: bool) -> P
     """The points and the classes of a partition, seen on two columns; `cells` are those of equal levels."""
     names = [axis.column for axis in partition.points.axes]
     if len(columns) != 2 or columns[0] == columns[1]:
-        raise BadOption("--on", "name two different quasi-identifiers: --on age zip.")
+        raise BadOption("--on", "name two different quasi-identifiers: --on COLUMN COLUMN.")
     for name in columns:
         check_shown(name, names, partition)
     return build_plane(partition, [names.index(name) for name in columns], cells=cells)
@@ -101,7 +101,7 @@ def build_plane(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
 # -- where rows lie
 
 
-def find_values(partition: Partition, pair: list[int]) -> list[Mapping1D]:
+def find_values(partition: Partition, pair: list[int]) -> list[ColumnCodes]:
     """The distinct values of both columns, each with a code of its own; none where there is no table."""
     points = partition.points
     known = [points.mappings[j] for j in pair] if points.origin and points.mappings else []
@@ -109,11 +109,11 @@ def find_values(partition: Partition, pair: list[int]) -> list[Mapping1D]:
 
 
 def find_dots(
-    partition: Partition, pair: list[int], known: Sequence[Mapping1D], *, cells: bool
+    partition: Partition, pair: list[int], known: Sequence[ColumnCodes], *, cells: bool
 ) -> tuple[list[Floats], Ints]:
-    """For each pair of values its place on both axes, NaN where a number or a date is missing, and its rows.
+    """The places of the dots on both axes, and the rows of each; a dot is a pair of values that occurs.
 
-    Of very many pairs, the rows of a cell are one dot, in the middle of the values that are in it.
+    Where a number or a date is missing, its place is NaN.  Of too many pairs, each cell is one dot, in its middle.
     """
     axes, origin = partition.points.axes, partition.points.origin
     if known and origin:
@@ -124,7 +124,7 @@ def find_dots(
     return find_middles(partition, pair, known, cells=cells)
 
 
-def coordinates_of_values(axis: Axis, known: Mapping1D) -> Floats:
+def coordinates_of_values(axis: Axis, known: ColumnCodes) -> Floats:
     """Where each distinct value is drawn, and last a missing one: numbers and dates at themselves, others at a code.
 
     A missing number or date is NaN here: its place depends on the frame.
@@ -135,7 +135,7 @@ def coordinates_of_values(axis: Axis, known: Mapping1D) -> Floats:
 
 
 def find_middles(
-    partition: Partition, pair: list[int], known: Sequence[Mapping1D], *, cells: bool
+    partition: Partition, pair: list[int], known: Sequence[ColumnCodes], *, cells: bool
 ) -> tuple[list[Floats], Ints]:
     """The cells of the points, each in the middle of the values that are in it."""
     points, sizes = partition.points, partition.sizes
@@ -146,7 +146,7 @@ def find_middles(
     return places, rows
 
 
-def cell_middles(axis: Axis, known: Mapping1D | None) -> Floats:
+def cell_middles(axis: Axis, known: ColumnCodes | None) -> Floats:
     """For each code the middle of its least and its greatest value; NaN for a missing number or date."""
     if not isinstance(axis, LineAxis):
         return np.arange(axis.size, dtype=np.float64)

@@ -74,7 +74,7 @@ class Preview:
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the plane; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
         if self.plane is None:
-            raise BadOption("--on", "name the two quasi-identifiers to draw: --on age zip.")
+            raise BadOption("--on", "name the two quasi-identifiers to draw: --on COLUMN COLUMN.")
         return self.plane.plot(path, ax=ax)
 
 
@@ -85,10 +85,12 @@ def compute_preview(
     on: Sequence[str] = (),
     eps: float | None = None,
     rows: int = 10,
+    costs: bool = True,
 ) -> Preview:
     """What a release would do: figures, columns, the first rows before and after, and two columns as a plane.
 
     Of a barcode, the components at eps are seen on two columns.  A row that several classes share is shown in one.
+    What each column costs the others takes further cuts; it is left out where `costs` is false.
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
@@ -96,7 +98,7 @@ def compute_preview(
     if isinstance(seen, Table):
         return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):
-        return preview_release(seen, on, rows)
+        return preview_release(seen, on, rows, costs=costs)
     if eps is None or not 0 <= eps < inf:
         raise BadOption("--radius", "give a radius of 0 or more.")
     return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
@@ -116,7 +118,7 @@ def preview_price(table: Table, request: Request) -> Preview:
     return Preview(None, (), words, (), [], [], price=price)
 
 
-def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
+def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bool) -> Preview:
     """Figures, columns, and the first rows before and after."""
     partition, parameters = release.partition, release.parameters
     figures = asdict(
@@ -133,7 +135,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
     says = consequences(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)
-    return Preview(figures, columns, *shown, costs=price_columns(release), shared=shared)
+    return Preview(figures, columns, *shown, costs=price_columns(release) if costs else (), shared=shared)
 
 
 def price_columns(release: Release) -> tuple[ColumnCost, ...]:

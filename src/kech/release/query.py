@@ -90,12 +90,12 @@ def check_query(release: "Release") -> None:
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
     if release.table.person:
-        raise BadOption("--as-sql", "a query counts rows, and this release counts people. Omit --person, or --as-sql.")
+        raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
     if request.labels.labels not in ("brackets", "dash"):
-        raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or dash.")
+        raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or --labels dash.")
     if reading.null_values or reading.decimal or reading.dates or reading.fold_variants:
-        reason = "a query takes cells as the database holds them. Omit --null-values, --decimal, --dates and folding."
-        raise BadOption("--as-sql", reason)
+        reason = "a query takes cells as the database holds them."
+        raise BadOption("--as-sql", f"{reason} Omit --null-values, --decimal, --dates and --fold-variants.")
 
 
 def build_case(release: "Release", axis: Mapping[str, Any]) -> Case:

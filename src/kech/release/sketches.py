@@ -21,7 +21,7 @@ from kech.points.people import mix, scramble
 from kech.system.memory import BASE_BYTES, CODE_BYTES
 from kech.system.secret import OwnerSecret
 from kech.tables.engine import HashedValues
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 from kech.tables.table import Table
 
 Hashes = NDArray[np.uint64]
@@ -155,10 +155,10 @@ class HashedTable:
         distinct, _ = self.table.engine.count_present(self.table.index(column))
         return self.table.hash_values(column, find_depth(distinct))
 
-    def number(self, column: str) -> Mapping1D:
+    def number(self, column: str) -> ColumnCodes:
         """The values of a column, numbered; what is none of them comes last."""
         texts = self.values[column].texts
-        return Mapping1D(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
+        return ColumnCodes(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
 
     def draw_values(self, kind: Kind) -> Drawn:
         """Values of one column; a name counts once."""

@@ -77,7 +77,7 @@ class Twin:
     def check_target(self, target: Path) -> None:
         """A file name that kech can write, and that is not taken by the release."""
         if target.suffix.lower() not in FORMATS:
-            raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}.")
+            raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
         if target.is_dir() or not target.parent.is_dir():
             raise BadTarget(target, "it is a folder, or its folder does not exist. Name a file in a folder.")
         if target.resolve() in (self.path.resolve(), self.certificate.resolve()):

@@ -30,7 +30,7 @@ from kech.certificate.labels import (
     split_interval,
 )
 from kech.errors import BadOption, BadTarget, check_path
-from kech.system.files import refuse_disk_errors
+from kech.system.files import NO_FOLDER, refuse_disk_errors
 from kech.tables.batches import read_ahead
 from kech.tables.source import Address
 from kech.tables.table import Table
@@ -52,7 +52,7 @@ ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of nam
 def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
     if target.suffix.lower() not in FORMATS and not target.is_dir():
-        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}.")
+        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
     check_place(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go. Choose another name.")
@@ -74,7 +74,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     target = Path(mapping)
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
-            raise BadTarget(target, "the name of a mapping must end in .json.")
+            raise BadTarget(target, "the name of a mapping must end in .json. Rename it.")
         check_place(target, table)
         if any(target.resolve() == other.resolve() for other in others):
             raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
@@ -87,7 +87,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     target = Path(path)
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
-            raise BadTarget(target, "the name of a query must end in .sql.")
+            raise BadTarget(target, "the name of a query must end in .sql. Rename it.")
         check_place(target, table)
     return target
 
@@ -97,7 +97,7 @@ def check_place(target: Path, table: Table) -> None:
     if target.is_dir():
         raise BadTarget(target, "it is a folder; name a file.")
     if not target.parent.is_dir():
-        raise BadTarget(target, "its folder does not exist; create it first.")
+        raise BadTarget(target, NO_FOLDER)
     source = table.source.here
     if target.exists() and source.exists() and target.samefile(source):
         raise BadTarget(target, "it is the source table itself. Choose another name.")
@@ -178,7 +178,7 @@ def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
     """Why a column cannot be written with a dash."""
-    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or columns.")
+    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or --labels columns.")
 
 
 def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:

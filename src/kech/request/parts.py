@@ -20,6 +20,7 @@ ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
 AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
 PROTECTIONS = ("full", "ends", "none")
 L_KINDS = ("distinct", "entropy", "recursive")
+KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_WEIGHT = 1000
@@ -200,7 +201,7 @@ class Reading(Part, frozen=True):
     fold_variants: Annotated[
         bool,
         Field(
-            "Write texts of columns with up to 1,000 of them in small letters and single spaces: Female is female.",
+            "Treat spellings as equal (Female = female) in text columns with at most 1,000 values.",
             **YES_OR_NO,
         ),
     ] = False
@@ -266,7 +267,7 @@ class Columns(Part, frozen=True):
                 role_of_column[name] = role
         super().__post_init__()
         if self.person and self.rows_are_people:
-            raise BadOption("--rows-are-people", "--person names the people already. Omit one of the two.")
+            raise BadOption("--rows-are-people", "the people are named already by --person. Omit one of the two.")
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role."""
@@ -381,7 +382,7 @@ class Goal(Part, frozen=True):
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
             raise BadOption("--l", f"{self.l_kind} l-diversity counts values: write a whole number.")
         if self.l is None and self.l_kind != "distinct":
-            raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
+            raise BadOption("--l-kind", KIND_WITHOUT_L)
         if (self.l_kind == "recursive") != (self.c is not None):
             raise BadOption(
                 "--c",

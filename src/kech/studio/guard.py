@@ -6,14 +6,15 @@ set or read: a browser sends cookies to every port of a host, so to the servers 
 
 import secrets
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kech.studio.entry import LIFETIME, Entry
+from kech.studio.entry import Entry
 
 MOST_BYTES = 1 << 29  # of an upload
 SAFE = ("GET", "HEAD")
@@ -31,15 +32,12 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-PUBLIC = ("/static/", "/tables/", "/series/")  # pages and scripts of kech, which hold nothing of a table
+PUBLIC = ("/static/", "/tables/")  # pages and scripts of kech, which hold nothing of a table
 NO_SECRET = (
     "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
 )
-SPENT = (
-    f"This address opens once, within {LIFETIME / 60:.0f} minutes of the start of the studio. If you opened it, go "
-    "back to that tab. If you did not, somebody else may have: end kech studio with Ctrl-C and start it again.\n"
-)
+SPENT = (Path(__file__).parent / "pages" / "expired.html").read_text("utf-8")
 
 
 class Guard:
@@ -105,7 +103,7 @@ class Guard:
         if "prefetch" in headers.get("sec-purpose", ""):
             raise HTTPException(503, "kech studio answers no prefetch. Open the address yourself.\n")
         if not self.entry.use_token(token):
-            raise HTTPException(410, SPENT)
+            return HTMLResponse(SPENT, 410)
         return self.hand_over(self.secret)
 
     def has_secret(self, headers: Headers) -> bool:
@@ -116,7 +114,7 @@ class Guard:
 
 def is_public(method: str, path: str) -> bool:
     """Whether a path names a page or a script of kech: the same for everybody, without data."""
-    return method in SAFE and (path in ("/", "/open") or path.startswith(PUBLIC))
+    return method in SAFE and (path == "/" or path.startswith(PUBLIC))
 
 
 TOO_LARGE = f"The file is larger than {MOST_BYTES >> 20} MB. Use the command line: kech release TABLE.\n"

@@ -8,9 +8,32 @@ class Options(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class InspectOptions(Options):
-    """How many of the first rows to show."""
+    """How many of the first rows to show, and whether to say what columns cost one another."""
 
     rows: int = 0
+    costs: bool = True
+
+
+class CellsOptions(Options):
+    """Which rows, by their places in the table."""
+
+    rows: list[int]
+
+
+class ClassesOptions(Options):
+    """Another k or effort than the plan's; whether the class of every row is told."""
+
+    k: int | None = None
+    effort: str | float | None = None
+    with_rows: bool = True
+
+
+class PictureOptions(Options):
+    """What is drawn, for which k; along which path of nodes."""
+
+    of: str
+    k: int = 2
+    path: str = "diagonal"
 
 
 class HierarchyOptions(Options):
@@ -27,7 +50,7 @@ class SpectrumOptions(Options):
 
     k: list[int] | None = None
     cut: list[str] = []
-    effort: str | None = None
+    effort: str | float | None = None
 
 
 class BarcodeOptions(Options):

@@ -23,7 +23,6 @@ from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-STEPS = ("open", "roles", "axes", "spectrum", "choose", "release")
 PATIENCE = 0.5  # seconds an answer about a job waits for its end
 MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
 
@@ -33,6 +32,7 @@ class Ask(msgspec.Struct, forbid_unknown_fields=True):
 
     verb: str
     options: dict[str, Any] = {}
+    revision: int | None = None  # of the plan that the page asks about
 
 
 def make_app(workspace: Workspace) -> Starlette:
@@ -41,7 +41,8 @@ def make_app(workspace: Workspace) -> Starlette:
     files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGES.iterdir() if path.suffix in TYPES}
 
     async def page(request: Request) -> Response:
-        return HTMLResponse(shell, 200 if request.path_params.get("step", "open") in STEPS else 404)
+        del request
+        return HTMLResponse(shell)
 
     async def static(request: Request) -> Response:
         if request.path_params["file"] not in files:
@@ -51,12 +52,11 @@ def make_app(workspace: Workspace) -> Starlette:
 
     routes = [
         Route("/", page),
-        Route("/open", page),
-        Route("/tables/{table}/{step}", page),
-        Route("/series/{series}", page),
+        Route("/tables/{table}", page),
         Route("/static/{file}", static),
         *state_routes(workspace),
         *table_routes(workspace),
+        *content_routes(workspace),
         *series_routes(workspace),
         *tree_routes(workspace),
         *job_routes(workspace),
@@ -86,13 +86,19 @@ def state_routes(workspace: Workspace) -> list[Route]:
 
     async def state(request: Request) -> Response:
         del request
-        facts = {"version": kech.__version__, "folder": str(workspace.target), "examples": list(EXAMPLES)}
-        facts["series"] = await asyncio.to_thread(workspace.list_series)
+        facts: dict[str, Any] = {"version": kech.__version__, "folder": str(workspace.target)}
+        facts["examples"], facts["series"] = list(EXAMPLES), await asyncio.to_thread(workspace.list_series)
+        facts["releases"] = await asyncio.to_thread(workspace.list_releases)
         return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in workspace]})
+
+    async def file(request: Request) -> Response:
+        place = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
+        return Response(await asyncio.to_thread(place.read_bytes), media_type="application/octet-stream")
 
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
+        Route("/api/releases/{folder}/{name}", file),
     ]
 
 
@@ -128,6 +134,28 @@ def table_routes(workspace: Workspace) -> list[Route]:
         Route(one, look),
         Route(one, change, methods=["PUT"]),
         Route(one, close, methods=["DELETE"]),
+    ]
+
+
+def content_routes(workspace: Workspace) -> list[Route]:
+    """Some cells of a table, and its plan as a file."""
+
+    async def cells(request: Request) -> Response:
+        job = await find_table(request, workspace).read_cells(await decode_body(request, list[int]))
+        return Response(job.body, 200 if job.state == "done" else 422, media_type="application/json")
+
+    async def write_plan(request: Request) -> Response:
+        return Response(find_table(request, workspace).write_plan(), media_type="text/plain")
+
+    async def read_plan(request: Request) -> Response:
+        plan = find_table(request, workspace).read_plan(await read_body(request))
+        return answer({"plan": msgspec.to_builtins(plan)})
+
+    one = "/api/tables/{table}"
+    return [
+        Route(one + "/cells", cells, methods=["POST"]),
+        Route(one + "/plan", write_plan),
+        Route(one + "/plan", read_plan, methods=["POST"]),
     ]
 
 
@@ -177,6 +205,7 @@ def job_routes(workspace: Workspace) -> list[Route]:
 
     async def ask(request: Request) -> Response:
         table, question = find_table(request, workspace), await decode_body(request, Ask)
+        table.check_revision(question.revision)
         options = question.options
         if question.verb == "release":
             return await tell_progress(table.release(place_release(workspace, table, options)))
@@ -242,7 +271,7 @@ def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any
     try:
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
-        raise BadOption("release", f"{fault}.") from None
+        raise BadOption("release", f"{fault}. Correct it.") from None
     terms = {
         "ledger": not table.is_example,
         "earlier": table.list_earlier(),
@@ -266,7 +295,7 @@ def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, An
     try:
         target = msgspec.convert(options, VersionTarget)
     except msgspec.ValidationError as fault:
-        raise BadOption("publish", f"{fault}.") from None
+        raise BadOption("publish", f"{fault}. Correct it.") from None
     return {
         "series": str(workspace.place(target.series)),
         "file": str(workspace.place(target.file)),
@@ -304,4 +333,4 @@ async def decode_body(request: Request, kind: type[Any]) -> Any:
     try:
         return msgspec.json.decode(await read_body(request), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise BadOption("request", f"{fault}.") from None
+        raise BadOption("request", f"{fault}. Correct it.") from None

@@ -59,7 +59,7 @@ def make_server(table: Path | None, folder: Path, server_socket: socket.socket) 
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
     workspace = Workspace(folder)
-    home = f"/tables/{workspace.open_file(table).id}/open" if table is not None else "/open"
+    home = f"/tables/{workspace.open_file(table).id}" if table is not None else "/"
     entry = Entry(f"127.0.0.1:{server_socket.getsockname()[1]}", workspace.folder)
     guard = Guard(make_app(workspace), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(

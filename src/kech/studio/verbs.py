@@ -6,16 +6,25 @@ In: a plan, the path of a table and options.  Out: an object for JSON.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 import kech
+from kech.errors import BadOption
+from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.request import Request
+from kech.studio.icicle import see_icicle
 from kech.studio.options import (
     BarcodeOptions,
+    CellsOptions,
+    ClassesOptions,
     HierarchyOptions,
     InspectOptions,
     LatticeOptions,
     Options,
+    PictureOptions,
     PreviewOptions,
     PublishOptions,
     ReleaseOptions,
@@ -24,7 +33,7 @@ from kech.studio.options import (
 )
 
 MOST_BARS = 50_000  # that a page is given
-MOST_KEPT = 8  # structures of a table kept for the next question
+MOST_KEPT = 24  # structures of a table kept for the next question
 
 
 @dataclass
@@ -57,10 +66,27 @@ class TableSession:
         grid = self.plan.labels.grid
         return self.keep(f"lattice {grid}", lambda: kech.compute_lattice(self.table, grid=grid))  # type: ignore[no-any-return]
 
-    def release(self, **others: Any) -> kech.Release:
+    def profile(self) -> kech.Profile:
+        """The profile of exact values."""
+        return self.keep("profile", lambda: kech.compute_profile(self.table))  # type: ignore[no-any-return]
+
+    def zigzag(self, path: str) -> kech.ZigzagBarcode:
+        """The zig-zag along a path of nodes, on the grid of the plan."""
+        grid = self.plan.labels.grid
+        return self.keep(f"zigzag {path} {grid}", lambda: kech.compute_zigzag(self.table, path, grid=grid))  # type: ignore[no-any-return]
+
+    def texts(self) -> pa.Table:
+        """All cells as text."""
+        places = [self.table.index(name) for name in self.table.loaded]
+        return self.keep("texts", lambda: self.table.engine.read_texts(places).drop_columns("r"))
+
+    def draft(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
-        options = self.plan.override(**others)
-        return self.keep(f"release {options}", lambda: kech.make_release(self.table, options, preview=True))  # type: ignore[no-any-return]
+        return kech.make_release(self.table, self.plan.override(**others), preview=True)
+
+    def release(self, **others: Any) -> kech.Release:
+        """The same, kept for the next question."""
+        return self.keep(f"release {self.plan.override(**others)}", lambda: self.draft(**others))  # type: ignore[no-any-return]
 
     def price(self, request: Request) -> kech.Preview:
         """What a goal for histories costs."""
@@ -86,9 +112,76 @@ def open_session(path: str, plan: Request, before: TableSession | None) -> Table
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
+def glance(session: TableSession, options: Options) -> dict[str, Any]:
+    """The names of the columns and the number of rows, before anything is counted."""
+    del options
+    return {"columns": list(session.table.loaded), "rows": session.texts().num_rows}
+
+
 def inspect(session: TableSession, options: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
-    return kech.inspect_table(session.table, rows=options.rows, as_read=True).to_json() | {"plan": None}
+    inspection = kech.inspect_table(session.table, rows=options.rows, as_read=True, costs=options.costs)
+    return inspection.to_json() | {"plan": None}
+
+
+def cells(session: TableSession, options: CellsOptions) -> dict[str, Any]:
+    """Some rows as they are read."""
+    texts = session.texts()
+    if any(not 0 <= row < texts.num_rows for row in options.rows):
+        raise BadOption("rows", "the table has no such row.")
+    lines = texts.take(pa.array(options.rows, pa.int64()))
+    columns = [column.to_pylist() for column in lines.columns]
+    return {"cells": [list(row) for row in zip(*columns, strict=True)]}
+
+
+def crowds(session: TableSession, options: Options) -> dict[str, Any]:
+    """The table as it is: among how many each row stands."""
+    del options
+    return count_crowds(session.table)
+
+
+def classes(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
+    """What a release would do to every row; `kech preview` prints its figures."""
+    make = session.release if options.with_rows else session.draft  # of a large table only few fit into memory
+    release = make(k=options.k, effort=options.effort)
+    preview = kech.compute_preview(release, rows=0, costs=False).to_json()
+    answer = {name: preview[name] for name in ("figures", "columns", "shared")}
+    answer |= {"k": release.partition.k, "rows_in": release.partition.rows_in, "parameters": release.parameters}
+    rows = find_class_of_rows(release, session.table.rows).tolist() if options.with_rows else None
+    return answer | {"classes": describe_classes(release), "class_of_row": rows}
+
+
+def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
+    """The same at once: the best start of the search, not searched further."""
+    options.effort = 0.0 if session.plan.cut.is_searched else None
+    return classes(session, options)
+
+
+def icicle(session: TableSession, options: Options) -> dict[str, Any]:
+    """Which rows are together while eps grows."""
+    del options
+    return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
+
+
+def profile(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
+    """`kech profile`."""
+    return session.profile().to_json(options.k)
+
+
+def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
+    """A picture of kech's own, as SVG, with its PRIVATE mark."""
+    drawn: dict[str, Callable[[Path], Any]] = {
+        "profile": lambda file: session.profile().plot(file),
+        "barcode": lambda file: session.barcode().plot(file, k=(options.k,)),
+        "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
+    }
+    if options.of not in drawn:
+        raise BadOption("picture", f"choose among {', '.join(drawn)}.")
+    file = Path("picture.svg")  # in the private folder of the table, where a child works
+    drawn[options.of](file)
+    text = file.read_text("utf-8")
+    file.unlink()
+    return {"private": True, "svg": text}
 
 
 def hierarchy(session: TableSession, options: HierarchyOptions) -> dict[str, Any]:
@@ -124,8 +217,7 @@ def lattice(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
 
 def zigzag(session: TableSession, options: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    result = kech.compute_zigzag(session.table, options.path, grid=session.plan.labels.grid)
-    return result.to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    return session.zigzag(options.path).to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
 def preview(session: TableSession, options: PreviewOptions) -> dict[str, Any]:
@@ -170,17 +262,26 @@ class Verb:
     answer: Callable[[TableSession, Any], dict[str, Any]]
     options: type[Options] = Options
     reads_all_columns: bool = False  # reads all columns: roles need not be known
-    slow: bool = False  # has a child process of its own, so that quick questions do not wait for it
+    lane: str = "quick"  # the child process that answers, so that quick questions do not wait for others
 
 
 VERBS = {
-    "inspect": Verb(inspect, InspectOptions, reads_all_columns=True),
-    "hierarchy": Verb(hierarchy, HierarchyOptions),
-    "spectrum": Verb(spectrum, SpectrumOptions, slow=True),
-    "barcode": Verb(barcode, BarcodeOptions),
+    "glance": Verb(glance, reads_all_columns=True, lane="look"),
+    "inspect": Verb(inspect, InspectOptions, reads_all_columns=True, lane="look"),
+    "cells": Verb(cells, CellsOptions, reads_all_columns=True, lane="look"),
+    "crowds": Verb(crowds),
+    "rung": Verb(rung, ClassesOptions),
+    "classes": Verb(classes, ClassesOptions, lane="search"),
+    "hierarchy": Verb(hierarchy, HierarchyOptions, lane="slow"),
+    "spectrum": Verb(spectrum, SpectrumOptions, lane="slow"),
+    "barcode": Verb(barcode, BarcodeOptions, lane="slow"),
+    "icicle": Verb(icicle, lane="slow"),
+    "profile": Verb(profile, LatticeOptions, lane="slow"),
+    "picture": Verb(picture, PictureOptions, lane="slow"),
     "lattice": Verb(lattice, LatticeOptions),
-    "zigzag": Verb(zigzag, ZigzagOptions, slow=True),
-    "preview": Verb(preview, PreviewOptions),
-    "release": Verb(release, ReleaseOptions),
-    "publish": Verb(publish, PublishOptions, reads_all_columns=True),
+    "zigzag": Verb(zigzag, ZigzagOptions, lane="slow"),
+    "preview": Verb(preview, PreviewOptions, lane="search"),
+    "release": Verb(release, ReleaseOptions, lane="search"),
+    "publish": Verb(publish, PublishOptions, reads_all_columns=True, lane="slow"),
 }
+LANES = ("look", "quick", "search", "slow")

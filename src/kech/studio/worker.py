@@ -74,7 +74,7 @@ def read_options(question: Question) -> Any:
     try:
         return msgspec.json.decode(question.options, type=VERBS[question.verb].options)
     except msgspec.ValidationError as fault:
-        raise BadOption(question.verb, f"{fault}.") from None
+        raise BadOption(question.verb, f"{fault}. Correct it.") from None
 
 
 def reporter() -> Any:

@@ -25,15 +25,17 @@ from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile,
 from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
-from kech.studio.verbs import VERBS
+from kech.studio.verbs import LANES, VERBS
 from kech.system.files import claim_folder, refuse_disk_errors, remove_folder
 from kech.tables.demo import generate_town, nine_rows, write_csv
 from kech.tables.source import FORMATS
 
 EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)}
 TREES = (".csv", ".toml", ".json")
-MOST_TABLES, MOST_JOBS = 8, 32
+MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
+CERTIFICATE, COMPANIONS = ".certificate.json", ("report.html", "kech.toml")
+MOST_LISTED = 50  # releases of a folder
 
 
 def open_private(path: str, flags: int) -> int:
@@ -70,7 +72,7 @@ class OpenTable:
     jobs: dict[bytes, Job] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.quick, self.slow = Lane(self.folder), Lane(self.folder)
+        self.lanes = {name: Lane(self.folder) for name in LANES}
         self.inspected: dict[bytes, list[str]] = {}  # columns that were found, by how the table was read
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -84,13 +86,17 @@ class OpenTable:
 
     def change(self, change: Change) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
-        if change.revision != self.revision:
-            raise Stale("The table was changed in another tab. It is shown here as it is now.")
+        self.check_revision(change.revision)
         if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
             raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
         axes = change.plan.axes.items()
         trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
         self.plan, self.dropped, self.revision = with_trees(change.plan, trees), change.dropped, self.revision + 1
+
+    def check_revision(self, revision: int | None) -> None:
+        """Whether a page speaks of the plan as it is now."""
+        if revision not in (None, self.revision):
+            raise Stale("The table was changed in another tab. It is shown here as it is now.")
 
     @property
     def columns(self) -> list[str] | None:
@@ -110,8 +116,7 @@ class OpenTable:
 
     def with_tree_names(self) -> Request:
         """The plan as a page knows it: hierarchies by name."""
-        copy = self.fit_plan()
-        return with_trees(copy, {name: Path(axis.hierarchy).name for name, axis in copy.axes.items() if axis.hierarchy})
+        return name_trees(self.fit_plan())
 
     # -- hierarchies -----------------------------------------------------------------------------------
 
@@ -125,12 +130,32 @@ class OpenTable:
         """Keep a hierarchy under a name of our own."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in TREES:
-            raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
+            raise BadOption("hierarchy", f"give a file that ends in {' or '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
         with refuse_disk_errors(Path(path.name)), open(path, "wb", opener=open_private) as file:
             file.write(body)
         self.trees[path.name] = path
         return path.name
+
+    # -- the plan as a file ----------------------------------------------------------------------------
+
+    def write_plan(self) -> str:
+        """The plan as `kech --plan` reads it; hierarchies by name, for they lie beside it."""
+        file = self.folder / "plan.toml"
+        kech.write_request(self.fit_plan(), file)
+        text = file.read_text("utf-8")
+        file.unlink()
+        return text
+
+    def read_plan(self, body: bytes) -> Request:
+        """A plan that a page hands over."""
+        file = self.folder / "plan.toml"
+        with refuse_disk_errors(Path(file.name)), open(file, "wb", opener=open_private) as handed:
+            handed.write(body)
+        try:
+            return name_trees(kech.read_request(file))
+        finally:
+            file.unlink()
 
     # -- jobs ------------------------------------------------------------------------------------------
 
@@ -152,6 +177,14 @@ class OpenTable:
         task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+        return job
+
+    async def read_cells(self, rows: list[int]) -> Job:
+        """Some rows as they are read: asked so often that no answer is kept."""
+        plan = Request(reading=self.plan.reading)
+        question = {"verb": "cells", "path": str(self.path), "name": self.name, "plan": plan, "options": {"rows": rows}}
+        job = Job("cells", msgspec.json.encode(question), READING)
+        await self.lane(job).run(job)
         return job
 
     async def run(self, job: Job, reading: bytes) -> None:
@@ -195,7 +228,7 @@ class OpenTable:
 
     def lane(self, job: Job) -> Lane:
         """The child process that answers a job."""
-        return self.slow if VERBS[job.verb].slow else self.quick
+        return self.lanes[VERBS[job.verb].lane]
 
     def forget_old(self) -> None:
         """Keep the latest answers only."""
@@ -215,14 +248,35 @@ class OpenTable:
         """End its children and forget its files."""
         for job in self.jobs.values():
             self.cancel(job)
-        await asyncio.gather(self.quick.close(), self.slow.close(), *self.tasks)
+        await asyncio.gather(*(lane.close() for lane in self.lanes.values()), *self.tasks)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def name_trees(plan: Request) -> Request:
+    """A plan with its hierarchies by name."""
+    return with_trees(plan, {name: Path(axis.hierarchy).name for name, axis in plan.axes.items() if axis.hierarchy})
 
 
 def with_trees(plan: Request, trees: Mapping[str, str]) -> Request:
     """A plan that names the hierarchy of each column otherwise."""
     axes = {name: replace(axis, hierarchy=trees.get(name)) for name, axis in plan.axes.items()}
     return replace(plan, axes=axes)
+
+
+def describe_release(certificate: Path) -> dict[str, Any] | None:
+    """What a page lists of a release: its files, and what its certificate says; nothing of any other file."""
+    try:
+        document = msgspec.json.decode(certificate.read_bytes())
+        names = [certificate.name.removesuffix(CERTIFICATE), certificate.name, *COMPANIONS]
+        return {
+            "folder": certificate.parent.name,
+            "files": [name for name in names if (certificate.parent / name).is_file()],
+            "when": certificate.stat().st_mtime,
+            "k": document["claims"]["k"],
+            "rows": document["claims"]["rows"],
+        }
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
 
 
 class Workspace:
@@ -302,6 +356,20 @@ class Workspace:
         if taken:
             raise BadTarget(name, "a file has this name. Choose another name.")
         return place
+
+    def list_releases(self) -> list[dict[str, Any]]:
+        """The releases in the folder of the studio, the latest first."""
+        with suppress(OSError):
+            files = sorted(self.target.glob(f"*/*{CERTIFICATE}"), key=lambda file: -file.stat().st_mtime)
+            return [entry for file in files[:MOST_LISTED] if (entry := describe_release(file))]
+        return []
+
+    def find_file(self, folder: str, name: str) -> Path:
+        """A file of a release that is listed."""
+        for entry in self.list_releases():
+            if entry["folder"] == folder and name in entry["files"]:
+                return self.place(folder) / name
+        raise BadTarget(name, "no release of this folder has such a file.")
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""

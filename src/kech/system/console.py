@@ -88,7 +88,7 @@ def exit_on_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def interrupt_once(to_the_end: bool) -> Iterator[None]:
+def interrupt_once(ignore_until_exit: bool) -> Iterator[None]:
     """Let the first Ctrl-C stop the command; ignore later ones while it cleans up, or until Python ends."""
     if current_handler() is not signal.default_int_handler:
         yield
@@ -99,7 +99,8 @@ def interrupt_once(to_the_end: bool) -> Iterator[None]:
     finally:
         ignores = isinstance(current_handler(), IgnoreInterrupt)
         if ignores or current_handler() is stop_once:
-            signal.signal(signal.SIGINT, signal.SIG_IGN if ignores and to_the_end else signal.default_int_handler)
+            after = signal.SIG_IGN if ignores and ignore_until_exit else signal.default_int_handler
+            signal.signal(signal.SIGINT, after)
 
 
 def ignore_interrupts() -> None:

@@ -17,6 +17,7 @@ from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
 FOLDERS = "kech-folder-*"
+NO_FOLDER = "its folder does not exist. Create it first."
 NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
 OPEN_WITHOUT_LINKS = os.O_RDONLY | machine.NO_WAIT | machine.NO_LINK
 

@@ -90,7 +90,7 @@ def divide_shares(
     The division depends on the key and the cells of the rows, not on their order: equal tables are divided equally.
     """
     shared = np.isin(shares["p"], equal_rows.point)
-    point, group, taken = list_takers(
+    point, group, taken = list_shares_with_suppressed(
         {name: values[shared] for name, values in shares.items()}, weights, equal_rows.point
     )
     row_groups, taker = order_equal_rows(equal_rows, key), interleave_takers(point, taken)
@@ -104,8 +104,11 @@ def divide_shares(
     return all_shares, np.r_[left, equal_rows.rows]
 
 
-def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
-    """Point, class and number of rows of every share of these points, ordered by point; the rest has NO_CLASS."""
+def list_shares_with_suppressed(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
+    """The shares of these points, ordered by point: point, class and number of rows.
+
+    The suppressed rows of a point are a share more, of the class NO_CLASS.
+    """
     taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
     left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
     point = np.r_[shares["p"], points]
@@ -258,8 +261,9 @@ def join_batches(batches: Sequence[Any]) -> Any:
     try:
         return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
     except pa.ArrowException:
-        reason = "The texts of neighbouring rows are too long for one batch."
-        raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
+        column = max(batches[0].schema.names, key=lambda name: sum(batch[name].nbytes for batch in batches))
+        reason = f"Column {column!r}: the texts of neighbouring rows exceed 2 GB."
+        raise ResourceError(f"{reason} Leave the column out, or shorten its texts.") from None
 
 
 def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:

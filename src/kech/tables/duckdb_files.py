@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable
-from kech.system.files import private_folder
+from kech.system.files import NO_FOLDER, private_folder
 from kech.system.memory import BASE_BYTES
 from kech.tables.duckdb import (
     HANDED,
@@ -150,7 +150,7 @@ class DuckDBDatabase:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
         path = Path(self.address.place)
         if not path.parent.is_dir():
-            raise BadTarget(self.address, "its folder does not exist. Create it first.")
+            raise BadTarget(self.address, NO_FOLDER)
         if not path.exists():
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main. Omit the schema.")

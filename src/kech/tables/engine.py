@@ -29,7 +29,7 @@ from kech.tables.batches import (
     shared_points,
 )
 from kech.tables.source import Address
-from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
+from kech.tables.sql import MOST_DIGITS, CodedRows, Column, ColumnCodes, Dialect, Layout, Packing
 
 MOSTLY = 0.9  # share of numbers or dates from which a column of text is read as these
 MOST_FOLDED = 1000  # distinct texts of a column whose spelling is normalized: it is a category
@@ -182,8 +182,8 @@ class Engine:
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns with a table of distinct values in the backend
         self._present: dict[int, tuple[int, int]] = {}  # of each column: distinct values, and rows with a value
-        self._loaded: dict[int, Mapping1D] = {}  # columns with a table of codes in the backend
-        self._grouped: Sequence[Mapping1D] = ()  # the mappings of the table `points` in the backend
+        self._loaded: dict[int, ColumnCodes] = {}  # columns with a table of codes in the backend
+        self._grouped: Sequence[ColumnCodes] = ()  # the mappings of the table `points` in the backend
         self._weights = np.zeros(0, np.int64)  # rows of these points
 
     def close(self) -> None:
@@ -317,7 +317,7 @@ class Engine:
     # -- points ------------------------------------------------------------------------------------------------
 
     def group(
-        self, mappings: Sequence[Mapping1D], most: int | None = None
+        self, mappings: Sequence[ColumnCodes], most: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The distinct code tuples, ascending, and their rows; refused where there are more than `most`."""
         self._grouped = ()  # the table `points` is about to change
@@ -333,26 +333,26 @@ class Engine:
         self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
 
-    def code_all(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
+    def code_all(self, mappings: Sequence[ColumnCodes]) -> NDArray[np.int32]:
         """Codes of every row, in any order."""
         coded = self._code(mappings)
         query = f"SELECT {', '.join(coded.packing.names)} FROM ({coded.select()}) AS coded"
         return coded.packing.unpack(self.backend.read(query, "counting values"))
 
-    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+    def code_rows(self, mappings: Sequence[ColumnCodes], every: int = 1) -> NDArray[np.int32]:
         """The codes of each `every`-th row, in the order of the table."""
         coded = self._code(mappings)
         query = f"{coded.select()} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
         return coded.packing.unpack(self.backend.read(query, "coding rows"))
 
-    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
+    def without(self, mappings: Sequence[ColumnCodes], points: NDArray[np.int64]) -> "Engine":
         """A new engine with the rows of all other points; this one stays unchanged."""
         coded = self._find_points(mappings)
         self.backend.put("gone", pa.table({"p": points}), LEAVING)
         return self._leave_out(f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p")
 
     def shorten(
-        self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], columns: Sequence[int], key: bytes
+        self, mappings: Sequence[ColumnCodes], kept: NDArray[np.int64], columns: Sequence[int], key: bytes
     ) -> "Engine":
         """A new engine with `kept` rows of each point, chosen by a hash of these columns under the key."""
         coded, taken = self._find_points(mappings), np.flatnonzero(kept)
@@ -387,13 +387,13 @@ class Engine:
         weakref.finalize(rest, self._garbage.update, rest._created)  # dropped later: a query may be running
         return rest
 
-    def _find_points(self, mappings: Sequence[Mapping1D]) -> CodedRows:
+    def _find_points(self, mappings: Sequence[ColumnCodes]) -> CodedRows:
         """The coded rows, after creating the table `points` where it has other mappings."""
         if self._grouped is not mappings:
             self.group(mappings)
         return self._code(mappings)
 
-    def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
+    def _code(self, mappings: Sequence[ColumnCodes]) -> CodedRows:
         """The coded rows, after creating the tables with the code of each value."""
         packing = Packing(mappings)
         for mapping in mappings:
@@ -408,7 +408,7 @@ class Engine:
         self._count(column)
         return bool(self.backend.rows(sql.missing_value(self.layout, column), "coding rows"))
 
-    def _load(self, mapping: Mapping1D) -> None:
+    def _load(self, mapping: ColumnCodes) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
         if not self.layout.columns[column].in_words:
             self._count(column)
@@ -423,7 +423,7 @@ class Engine:
 
     def publish(
         self,
-        mappings: Sequence[Mapping1D],
+        mappings: Sequence[ColumnCodes],
         shares: Mapping[str, NDArray[np.int64]],
         outputs: Sequence[Output],
         *,

@@ -55,8 +55,9 @@ def frame_batches(frame: Any) -> Any:
     try:
         return collected.to_arrow().select(collected.columns).to_reader()  # without the index of pandas
     except (pa.ArrowException, TypeError, ValueError):
-        name = next((name for name in collected.columns if not is_uniform(collected, name)), "?")
-        raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None
+        name = next((name for name in collected.columns if not is_uniform(collected, name)), None)
+        what = "a column" if name is None else f"column {name!r}"
+        raise BadColumns("dataframe", f"{what} mixes types. Convert it to one: astype(str).") from None
 
 
 def collect(frame: Any) -> Any:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
+from kech.system.files import NO_FOLDER
 from kech.tables.batches import SIZES, rebatch_evenly
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
@@ -537,7 +538,7 @@ class SparkDatabase:
             reason = f"{scheme} renames by copying, so others could read half a table. Write elsewhere, and copy it."
             raise BadTarget(self.address, reason)
         if not self.folder.system.exists(self.folder.path.getParent()):
-            raise BadTarget(self.address, "its folder does not exist. Create it first.")
+            raise BadTarget(self.address, NO_FOLDER)
         if self.folder.exists() and not Folder(self.session, f"{self.folder}/{MARKED}").exists():
             reason = "a table of this name exists that kech did not write. Delete it yourself, or choose another name."
             raise BadTarget(self.address, reason)

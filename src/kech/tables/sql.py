@@ -379,7 +379,7 @@ def replacement_of_texts(layout: Layout, column: int, spellings: Mapping[str, st
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mapping1D:
+class ColumnCodes:
     """The code of each distinct value of a column, and how its values are read."""
 
     column: int
@@ -396,7 +396,7 @@ class Packing:
     code may be -1, for a value that is not on the axis.
     """
 
-    def __init__(self, mappings: Sequence[Mapping1D]) -> None:
+    def __init__(self, mappings: Sequence[ColumnCodes]) -> None:
         self.lowest = [min(int(mapping.codes.min(initial=0)), mapping.null, 0) for mapping in mappings]
         highest = [max(int(mapping.codes.max(initial=0)), mapping.null) for mapping in mappings]
         self.sizes = [high - low + 1 for low, high in zip(self.lowest, highest, strict=True)]
@@ -431,7 +431,7 @@ class Packing:
         return codes
 
 
-def codes_of_values(layout: Layout, mapping: Mapping1D) -> str:
+def codes_of_values(layout: Layout, mapping: ColumnCodes) -> str:
     """The code of each value, from a table `mapping` of values x and their codes."""
     column = mapping.column
     keys = f"SELECT value AS key, value FROM {layout.name(f'v{column}')}"
@@ -447,7 +447,7 @@ class CodedRows:
     """Queries for the rows with their packed codes; `missing` are columns with NULL in some rows."""
 
     layout: Layout
-    mappings: Sequence[Mapping1D]
+    mappings: Sequence[ColumnCodes]
     packing: Packing
     missing: Collection[int]
 
@@ -470,7 +470,7 @@ class CodedRows:
         number = f"row_number() OVER (ORDER BY {keys}) - 1 AS p"
         return f"SELECT {number}, grouped.* FROM ({grouped}) AS grouped ORDER BY p" if numbered else grouped
 
-    def _part(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
+    def _part(self, mapping: ColumnCodes, stride: int) -> tuple[str, str]:
         """The summand of one code in the packed number of a row, and the join that finds the code."""
         column = mapping.column
         join = f"JOIN {self.layout.name(f'm{column}')} AS m{column} ON m{column}.key = kept.{self.layout.key(column)}"

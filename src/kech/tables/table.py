@@ -38,7 +38,7 @@ from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
 from kech.tables.person_names import names_people
 from kech.tables.source import Address, Source, find_address, open_source, read_batches
-from kech.tables.sql import Mapping1D
+from kech.tables.sql import ColumnCodes
 
 if TYPE_CHECKING:
     from kech.tables.repeats import Repeat
@@ -204,10 +204,10 @@ class Table:
         """The distinct values of a column whose hashes begin with `depth` zero bits; PRIVATE."""
         return self.engine.hash_values(self.index(column), depth)
 
-    def text_codes(self, column: str) -> Mapping1D:
+    def text_codes(self, column: str) -> ColumnCodes:
         """Codes for the distinct texts of a column, from 0; NULL has the last code."""
         values, _ = self.values(column, "text")
-        return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
+        return ColumnCodes(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
 
     def kind(self, column: str) -> str:
         """The kind of a quasi-identifier: number, date or text; a doubtful column is refused with a row."""
@@ -231,12 +231,12 @@ class Table:
         """The name of the caller's dataframe library."""
         return self.native.__name__ if self.native else None
 
-    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
+    def without(self, mappings: Sequence[ColumnCodes], points: NDArray[np.int64]) -> "Table":
         """The table without the rows of these points, with the same kinds; usable until this table is closed."""
         kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
         return replace(self, engine=self.engine.without(mappings, points), kinds=kinds)
 
-    def shorten(self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], key: bytes) -> "Table":
+    def shorten(self, mappings: Sequence[ColumnCodes], kept: NDArray[np.int64], key: bytes) -> "Table":
         """The table with `kept` rows of each point, chosen by a hash of their published cells under the key."""
         kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
         columns = [self.index(name) for name in (*self.quasi_identifiers, *self.sensitive, *self.keep)]

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from kech.errors import BadOption, KechError, MissingExtra, ResourceError, TooFewRows
+from kech.errors import BadOption, KechError, MissingExtra, ResourceError
 from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
-from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
+from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_radii
 from kech.topology.homology import find_holes, highest_dimension
 from kech.topology.homology.boxes import count_varying
 from kech.topology.homology.reduction import check_field
@@ -271,7 +271,7 @@ class WeightedBarcode:
 
         This is Algorithm 1 of the paper, with its radii; the complexes are read off the exact filtration.
         """
-        return [self._at(eps) for eps in check_radii(radii)]
+        return [self._at(eps) for eps in check_radii(radii, "--radii")]
 
     def _at(self, eps: float) -> dict[str, Any]:
         tree, nodes = self.filtration, self.filtration.nodes_at(eps)
@@ -288,7 +288,7 @@ class WeightedBarcode:
 
     def sample(self, radii: Sequence[float]) -> "WeightedBarcode":
         """The barcode as Algorithm 1 sees it: from the first radius at which a bar lives to the first at which not."""
-        grid = np.append(check_radii(radii), np.inf)
+        grid = np.append(check_radii(radii, "--radii"), np.inf)
         tree = self.filtration
         birth, death, full = (snap_up(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
         sampled = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
@@ -380,8 +380,7 @@ def compute_barcode(
     check_field(field)
     warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}
     return replace(build_barcode(points, metric, max_dimension, **how), library=table.library)
 
@@ -428,13 +427,6 @@ def first_sentence(refusal: KechError) -> str:
 def snap_up(values: Floats, grid: Floats) -> Floats:
     """The first radius of a grid that ends in infinity, at or above each value."""
     return grid[np.searchsorted(grid, values)]
-
-
-def check_radii(radii: Sequence[float]) -> list[float]:
-    """Radii ascend and are not negative."""
-    if any(not 0 <= eps < float("inf") for eps in radii):
-        raise BadOption("--radii", "give numbers of 0 or more: --radii 0.05,0.10,0.15.")
-    return sorted(set(radii))
 
 
 def count_up_to(values: Floats, events: Floats) -> Ints:
@@ -493,7 +485,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
 def choose_longest(lengths: Any, most: int | None) -> Ints:
     """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
-        raise BadOption("--longest", "it is a number of bars, 0 or more.")
+        raise BadOption("--longest", "write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 

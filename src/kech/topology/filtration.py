@@ -8,13 +8,14 @@ Rows form a simplex at eps when their closed eps-balls share a point.  eps is a 
     ball:  eps(S) = radius of the smallest ball around S, in the unit cube; numbers and dates only
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths, merge_points
-from kech.axes import LineAxis
+from kech.axes import Axis, LineAxis
 from kech.errors import BadOption
 from kech.points.points import Points
 from kech.system.console import report
@@ -96,6 +97,22 @@ def check_metric(points: Points, metric: str) -> None:
     if len(points.axes) > MOST_BALL_AXES:
         raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
     for axis in points.axes:
-        if not isinstance(axis, LineAxis) or axis.has_null or not np.array_equal(*axis.ends):
-            reason = f"column {axis.column!r} does not hold numbers, has NULLs or is on a grid; use --metric box."
+        if reason := say_why_not_exact(axis):
+            reason = f"column {axis.column!r} {reason}; use --metric box."
             raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")
+
+
+def say_why_not_exact(axis: Axis) -> str:
+    """Why a column has no exact numbers; empty where it has them."""
+    if not isinstance(axis, LineAxis):
+        return "does not hold numbers or dates"
+    if axis.has_null:
+        return "has NULLs"
+    return "" if np.array_equal(*axis.ends) else "is on a grid"
+
+
+def check_radii(radii: Sequence[float], option: str, *, least: int = 0) -> list[float]:
+    """Radii, ascending; refused where one is negative or endless, or where there are fewer than the least number."""
+    if len(radii) < least or any(not 0 <= eps < float("inf") for eps in radii):
+        raise BadOption(option, f"give numbers of 0 or more: {option} 0.05,0.1,0.2.")
+    return sorted(set(radii))

@@ -182,7 +182,10 @@ def check_versions(versions: Sequence[Version], memory: int) -> None:
         raise BadOption("versions", "there is none. Give one or more.")
     for place, (rows, classes) in enumerate(versions, 1):
         if any(values.ndim != 1 or values.dtype != np.int64 for values in (rows, classes)) or len(rows) != len(classes):
-            raise BadOption("versions", f"version {place} needs two int64 arrays of one length: rows and classes.")
+            raise BadOption(
+                "versions",
+                f"version {place} is no pair of arrays. Give rows and classes, both int64 and of one length.",
+            )
         if min(rows.min(initial=0), classes.min(initial=0)) < 0:
             raise BadOption("versions", f"version {place} has a negative number. Number rows and classes from 0 on.")
     largest = max(int(values.max(initial=-1)) + 1 for version in versions for values in version)
@@ -197,7 +200,8 @@ def find_together(versions: Sequence[Version]) -> tuple[list[Ints], Ints]:
     for place, version in enumerate(versions, 1):
         classes = class_of_each_row(version, size)
         if np.count_nonzero(classes) < len(version[0]):
-            raise BadOption("versions", f"version {place} has a row twice. A row has one class.")
+            row = np.flatnonzero(np.bincount(version[0]) > 1)[0]
+            raise BadOption("versions", f"version {place} names row {row} twice. Give each row once.")
         met = meet_classes(met, classes)
     rows = np.bincount(met)
     first = np.zeros(len(rows), np.int64)

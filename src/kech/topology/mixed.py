@@ -21,7 +21,7 @@ import numpy as np
 from kech._kernels import Widths, distinct_rows, merge_points
 from kech.axes import LineAxis
 from kech.axes.levels import Level
-from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
+from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooManyNodes
 from kech.points.points import Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -261,10 +261,12 @@ class MixedLattice:
     def check(self, pair: Place) -> Place:
         """A pair of this diagram."""
         if len(pair) != len(self.columns):
-            raise NoSuchNode(pair, f"it needs {len(self.levels)} levels and an eps: {', '.join(self.columns)}.")
+            raise NoSuchNode(
+                pair, f"it needs {len(self.levels)} levels and an eps. Give them as {', '.join(self.columns)}."
+            )
         *levels, eps = pair
         if not 0 <= eps < inf:
-            raise NoSuchNode(pair, "its last part is eps, a number of 0 or more.")
+            raise NoSuchNode(pair, "its last part is eps. Give a number of 0 or more.")
         return (*self.check_levels([int(level) for level in levels]), float(eps))
 
     def check_levels(self, levels: Sequence[int]) -> Levels:
@@ -280,8 +282,7 @@ def compute_mixed_lattice(table: Table, metric_columns: Sequence[str]) -> MixedL
     if unknown or not metric_columns:
         raise BadOption("--metric-columns", "name quasi-identifiers of the table that are numbers or dates.")
     points = build_points(table, labels=Labels(grid="exact"), weights=table.request.cut.weights)
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     return build_mixed_lattice(points, metric_columns, threads=table.threads)
 
 

@@ -109,7 +109,8 @@ def check_node(number: int, node: Node, lattice: Lattice) -> None:
         raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels; {advice}.")
     for column, level, height in zip(lattice.columns, node, lattice.heights, strict=True):
         if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < height:
-            raise BadOption("--path", f"step {number}, {written!r}: column {column!r} has levels 0 to {height - 1}.")
+            reason = f"step {number}, {written!r}: column {column!r} has levels 0 to {height - 1}."
+            raise BadOption("--path", f"{reason} Choose one of these.")
 
 
 def rows_path(lattice: Lattice) -> list[Node]:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kech._kernels import distinct_rows, reach_all
-from kech.errors import BadOption, TooFewRows
+from kech.errors import BadOption
 from kech.points.people import ALONE
 from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
@@ -30,7 +30,7 @@ from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
-from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric
+from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
 LARGEST_K = 100
 SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
@@ -161,7 +161,7 @@ class Profile:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
-            raise BadOption("shares", "a share is above 0 and at most 1.")
+            raise BadOption("shares", "give shares above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:
@@ -254,7 +254,7 @@ class Profile:
 
     def to_json(self, k: Sequence[int] | None = None, eps: Sequence[float] | None = None) -> dict[str, Any]:
         """The object `kech profile --json` prints: shares at the k and eps that are named, or at round ones."""
-        ks, radii = self.choose_ks(k), check_eps(ROUND_EPS if eps is None else eps)
+        ks, radii = self.choose_ks(k), check_radii(ROUND_EPS if eps is None else eps, "--eps", least=1)
         return {
             "private": True,
             "metric": self.filtration.metric,
@@ -286,8 +286,7 @@ def compute_profile(
     room = max(table.allowed_bytes // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
     point_limit = PointLimit(room if max_points is None else max_points, rounding=True)
     points = build_points(table, labels=Labels(grid=grid), point_limit=point_limit)
-    if not points.rows:
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     return replace(build_profile(points, metric, threads=table.threads), library=table.library)
 
 
@@ -328,10 +327,3 @@ def drop_axis(points: Points, column: str) -> Points:
     """The points without one column; what becomes equal is one point."""
     kept = [j for j, axis in enumerate(points.axes) if axis.column != column]
     return join_equal(points, np.arange(len(points.weights)), kept, points.weights)
-
-
-def check_eps(radii: Sequence[float]) -> list[float]:
-    """Radii ascend and are not negative."""
-    if not radii or any(not 0 <= eps < float("inf") for eps in radii):
-        raise BadOption("--eps", "give numbers of 0 or more: --eps 0.01,0.05,0.2.")
-    return sorted(set(radii))

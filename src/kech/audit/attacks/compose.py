@@ -26,12 +26,12 @@ def attack_composition(target: Target) -> list[Attack]:
     chosen = set(target.key[rows].tolist())
     pinned = [pin_values(column, versions, covers, certain, chosen) for column in find_common(versions)]
     return [
-        narrow(versions, covers, certain),
+        attack_joint_candidates(versions, covers, certain),
         *(Attack("compose", f"records whose {pin.column} is pinned", pin.rows, pin.right, pin.alone) for pin in pinned),
     ]
 
 
-def narrow(versions: list[Version], covers: list[Cover], certain: Bools) -> Attack:
+def attack_joint_candidates(versions: list[Version], covers: list[Cover], certain: Bools) -> Attack:
     """How many records have fewer candidates in both releases than either promises."""
     k = min(int(version.linkage.release.sizes.min()) for version in versions)
     joint = count_joint(covers, certain, k)

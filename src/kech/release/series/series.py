@@ -172,7 +172,7 @@ class Series:
         with self.store.lock():
             book = recover_book(self.store)
             if book is None:
-                raise BadSeries(self.folder, "there is no version to forget. Nothing was changed.")
+                raise BadSeries(self.folder, "there is no version to forget. Check the name of the folder.")
             last, known = book.versions[-1], pick_ledger(ledger)
             remove_published(self.store, last)
             write_book(self.store, msgspec.structs.replace(book, versions=book.versions[:-1]))

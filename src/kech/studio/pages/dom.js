@@ -1,9 +1,12 @@
 // Elements. Text is always text: nothing here reads markup, so no cell can become any.
 
+import { t } from "./text.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export const h = (tag, properties = {}, ...children) => fill(document.createElement(tag), properties, children);
 export const s = (tag, properties = {}, ...children) => fill(document.createElementNS(SVG, tag), properties, children);
+const real = (children) => children.flat(Infinity).filter((child) => child != null && child !== false && child !== "");
 
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
@@ -11,16 +14,16 @@ function fill(element, properties, children) {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  element.append(...real(children));
   return element;
 }
 
 export function replace(parent, ...children) {
-  parent.replaceChildren(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  parent.replaceChildren(...real(children));
   return parent;
 }
 
-export const button = (text, onclick, kind = "", more = {}) => h("button", { type: "button", class: kind, onclick, ...more }, text);
+export const button = (text, onclick, kind = "", more = {}) => h("button", { type: "button", class: kind || null, onclick, ...more }, text);
 
 // A name inside a sentence: whatever letters it holds, it does not turn the words around it.
 export const quoted = (name) => `\u2068${name}\u2069`;
@@ -31,7 +34,8 @@ export function field(text, control, hint = "", kind = "field") {
   control.id ||= `f${++names}`;
   const said = hint && h("span", { class: "hint", id: `${control.id}-hint` }, hint);
   if (said) control.setAttribute("aria-describedby", said.id);
-  return h("div", { class: kind }, h("label", { for: control.id }, text), control, said);
+  const label = h("label", { for: control.id }, text);
+  return h("div", { class: kind }, kind === "check" ? [control, label] : [label, control], said);
 }
 
 export function select(options, value, onchange, more = {}) {
@@ -40,11 +44,17 @@ export function select(options, value, onchange, more = {}) {
   return made;
 }
 
-export const input = (type, value, onchange, more = {}) =>
-  h("input", { type, value, onchange: (event) => onchange(event.target.value), ...more });
+export const input = (type, value, onchange, more = {}) => h("input", { type, value, onchange: (event) => onchange(event.target.value), ...more });
 
-export function refusal(fault, title = "This cannot be done") {
-  return h("div", { class: "refusal", role: "alert" }, h("strong", {}, title), fault.message);
+export const refusal = (fault, title = t("cannot")) => h("div", { class: "refusal", role: "alert" }, h("strong", {}, title), fault.message);
+
+// A dialog above everything; Escape closes it, and the focus goes back to where it was.
+export function dialog(title) {
+  const before = document.activeElement, content = h("div", { class: "content" });
+  const heading = h("h2", { id: `d${++names}` }, title), box = h("dialog", { "aria-labelledby": heading.id }, h("div", { class: "titlebar" }, heading, button("×", () => box.close(), "quiet", { "aria-label": t("close") })), content);
+  box.addEventListener("close", () => { box.remove(); if (before?.isConnected) before.focus(); });
+  document.body.append(box);
+  return { open: () => box.showModal(), close: () => box.close(), fill: (...children) => replace(content, ...children), element: box };
 }
 
 export function say(text) {
@@ -55,11 +65,12 @@ export function say(text) {
 }
 
 // Draw a place again; what had the focus there has it afterwards, if it is there still.
-export async function keepingFocus(place, draw) {
-  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
-  await draw();
-  if (held === null || (document.activeElement && document.activeElement !== document.body)) return;
-  [...place.querySelectorAll("button, input, select, textarea")].find((element) => nameOf(element) === held)?.focus();
+export function keepingFocus(place, draw) {
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null, top = place.scrollTop;
+  draw();
+  place.scrollTop = top;
+  if (held === null) return;
+  [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held)?.focus();
 }
 
 const nameOf = (element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}`;

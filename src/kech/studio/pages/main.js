@@ -1,112 +1,67 @@
-// Which page is shown: every step has an address of its own.
+// The one screen: every part begins, and the table that the address names is shown.
 
-import { asAddress } from "./api.js";
-import { button, h, keepingFocus, refusal, replace, say } from "./dom.js";
-import { Table } from "./table.js";
-import * as axes from "./axes.js";
-import * as choose from "./choose.js";
-import * as open from "./open.js";
-import * as release from "./release.js";
-import * as roles from "./roles.js";
-import * as series from "./series.js";
-import * as spectrum from "./spectrum.js";
+import { request } from "./api.js";
+import { begin as beginColumns } from "./columns.js";
+import { h, refusal, replace, say } from "./dom.js";
+import { begin as beginDrawer } from "./drawer.js";
+import { begin as beginGrid, focusTable } from "./grid.js";
+import { begin as beginInstrument, focusLine } from "./instrument.js";
+import { begin as beginModel } from "./model.js";
+import { openRelease } from "./release.js";
+import { openStart, show } from "./start.js";
+import { redo, set, state, undo, watch } from "./store.js";
+import { t } from "./text.js";
+import { begin as beginTop } from "./top.js";
+import { startTour, wasToured } from "./tour.js";
+import { begin as beginVerdict, pinNow } from "./verdict.js";
 
-const STEPS = { open, roles, axes, spectrum, choose, release, series };
-const TITLES = { open: "Open", roles: "Roles", axes: "Axes", spectrum: "Spectrum", choose: "Choose", release: "Release" };
-const SERIES = "/series/";
-const content = document.getElementById("content");
-let leave = new AbortController();
-let table = null;
+const place = (name) => document.getElementById(name);
 
-function address() {
-  if (location.pathname.startsWith(SERIES)) return { id: null, step: "series", series: decodeURIComponent(location.pathname.slice(SERIES.length)) };
-  const [, id, step] = location.pathname.match(/^\/tables\/(\w+)\/(\w+)$/) ?? [];
-  return { id: id ?? null, step: TITLES[step] ? step : "open" };
+async function begin() {
+  const [known, { cuts }] = await Promise.all([request("GET", "/api/state"), request("GET", "/api/fields")]);
+  set({ known, cuts });
+  beginTop(place("top"));
+  beginColumns(place("columns"));
+  beginInstrument(place("instrument"));
+  beginGrid(place("grid"));
+  beginVerdict(place("verdict"));
+  beginDrawer(place("drawer"));
+  beginModel();
+  watch(({ name, theme }) => [name, theme], () => { document.title = `${state.name ? `${state.name} · ` : ""}${t("appName")}`; nameParts(); });
+  await openFirst(known);
 }
 
-function go(step, id = table?.id) {
-  history.pushState(null, "", id ? `/tables/${id}/${step}` : "/open");
-  return show(true);
+function nameParts() {
+  for (const [name, text] of [["columns", "columns"], ["instrument", "instrument"], ["grid", "table"], ["verdict", "verdict"]]) place(name).setAttribute("aria-label", t(text));
 }
 
-async function show(moveFocus) {
-  leave.abort();
-  leave = new AbortController();
-  const { signal } = leave, { id, step, series: name } = address();
-  const place = h("div", {});
-  replace(content, place);
-  replace(document.getElementById("answers"));
-  try {
-    drawHead(id, step);
-    table = id === null ? null : table?.id === id ? table : await Table.find(id);
-    if (signal.aborted) return;
-    nameTable(TITLES[step] ?? name);
-    if (moveFocus) { content.focus({ preventScroll: true }); scrollTo(0, 0); }
-    await STEPS[step].show(place, { table, series: name, go, signal, again: () => keepingFocus(content, () => show(false)) });
-  } catch (fault) {
-    if (fault.name === "AbortError" || signal.aborted) return;
-    const isLockedOut = fault.status === 401;
-    replace(place, refusal(fault, isLockedOut ? "This tab is locked" : undefined), !isLockedOut && h("p", {}, h("a", { href: "/open" }, "Open a table")));
-  }
+// The table of the address; on a first run the made-up town, with a tour.
+async function openFirst(known) {
+  const [, id] = location.pathname.match(/^\/tables\/(\w+)$/) ?? [];
+  if (id) show(await request("GET", `/api/tables/${id}`));
+  else if (known.tables.length) show(await request("GET", `/api/tables/${known.tables.at(-1).id}`));
+  else if (!wasToured()) show(await request("POST", "/api/examples/town"));
+  else openStart();
+  if (!wasToured()) startTour();
 }
 
-function drawHead(id, step) {
-  const links = Object.entries(TITLES).map(([name, title]) => h("li", {}, id || name === "open"
-    ? h("a", { href: id ? `/tables/${id}/${name}` : "/open", "aria-current": name === step ? "step" : null }, title)
-    : h("span", {}, title)));
-  const list = replace(document.getElementById("steps"), links), current = list.querySelector("[aria-current]");
-  if (current) list.parentElement.scrollLeft = current.offsetLeft - list.offsetLeft - 60;
-}
+const KEYS = { k: focusLine, t: focusTable, p: pinNow, r: () => { const main = document.querySelector('[data-part="release"]'); if (main && !main.disabled) openRelease(); } };
 
-function nameTable(title) {
-  document.title = `${title}${table ? ` · ${table.name}` : ""} · kech studio`;
-  document.getElementById("table-name").textContent = table ? table.name : "";
-}
-
-document.addEventListener("click", (event) => {
-  const link = event.target.closest?.("a[href]");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-  const path = link.getAttribute("href");
-  if (path !== "/open" && !path.startsWith("/tables/") && !path.startsWith(SERIES)) return;
-  event.preventDefault();
-  history.pushState(null, "", path);
-  show(true);
-});
-addEventListener("popstate", () => show(true));
-document.addEventListener("stale", () => show(false));
-
-// -- what the command line would have printed ------------------------------------------------------------------
-
-const answers = document.getElementById("answers");
-
-document.addEventListener("answered", ({ detail: { verb, path } }) => {
-  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
-  answers.querySelector(`[data-verb="${verb}"]`)?.remove();
-  const showAnswer = async () => window.open(await asAddress(path));
-  answers.firstElementChild.append(button(verb, showAnswer, "small", { "data-verb": verb }));
+addEventListener("keydown", (event) => {
+  const key = event.key.toLowerCase(), isTyping = event.target.matches?.("input, textarea, select"), isText = event.target.matches?.("input[type=text], input[type=search], textarea"), isOpen = Boolean(document.querySelector("dialog[open]"));
+  if ((event.ctrlKey || event.metaKey) && !isText && (key === "z" || key === "y")) {
+    event.preventDefault();
+    if (key === "y" || event.shiftKey) redo(); else undo();
+  } else if (key === "escape" && !isOpen && state.drawer) set({ drawer: null });
+  else if (!isTyping && !isOpen && !event.ctrlKey && !event.metaKey && !event.altKey && KEYS[key]) { event.preventDefault(); KEYS[key](); }
 });
 
-// -- light and dark ------------------------------------------------------------------------------------------
-
-const theme = document.getElementById("theme");
-const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
-
-function paint(chosen) {
-  if (chosen) document.documentElement.dataset.theme = chosen;
-  theme.textContent = isDark() ? "Light" : "Dark";
-  theme.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours");
-  document.dispatchEvent(new CustomEvent("repaint"));
-}
-
-theme.addEventListener("click", () => {
-  const chosen = isDark() ? "light" : "dark";
-  localStorage.setItem("theme", chosen);
-  paint(chosen);
-});
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(null));
-paint(localStorage.getItem("theme"));
 addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  if (event.reason?.name !== "AbortError") say(event.reason?.message ?? "Something went wrong.");
+  say(event.reason?.message || t("wrong"));
 });
-show(false);
+
+begin().catch((fault) => {
+  const isLocked = fault.status === 401;
+  replace(place("screen"), h("div", { class: "expired" }, h("h1", {}, t(isLocked ? "expiredTitle" : "cannot")), isLocked ? h("p", { role: "alert" }, t("expired")) : refusal(fault), !isLocked && h("p", {}, h("a", { href: "/" }, t("startTitle")))));
+});

@@ -1,23 +1,20 @@
-// How numbers are written.
+// How numbers are written, in the language of the page.
 
-const few = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-
-export const count = (value) => whole.format(value);
-export const short = (value) => (Math.abs(value) >= 1000 ? whole : few).format(value);
-export const percent = (share) => {
-  if (share > 0 && share < 0.001) return "less than 0.1\u00a0%";
-  return share < 1 && share > 0.999 ? "more than 99.9\u00a0%" : `${few.format(100 * share)}\u00a0%`;
-};
-export const loss = (value) => value.toFixed(value < 0.1 ? 4 : 3);
-export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
-export const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
-
-// A tick, with as many digits as its step needs.
-export function tickText(value, step) {
-  const digits = Math.min(10, Math.max(0, Math.ceil(-Math.log10(step || 1) - 1e-9)));
-  return new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: Math.abs(value) >= 100000 }).format(value + 0);
+const made = new Map();
+function writer(options) {
+  const key = document.documentElement.lang + JSON.stringify(options);
+  if (!made.has(key)) made.set(key, new Intl.NumberFormat(document.documentElement.lang, options));
+  return made.get(key);
 }
+
+export const count = (value) => writer({ maximumFractionDigits: 0 }).format(value);
+export const few = (value) => writer(Math.abs(value) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 }).format(value);
+export const percent = (share) => {
+  if (share > 0 && share < 0.001) return `< ${few(0.1)}\u00a0%`;
+  return share < 1 && share > 0.999 ? `> ${few(99.9)}\u00a0%` : `${few(100 * share)}\u00a0%`;
+};
+export const loss = (value) => writer({ minimumFractionDigits: 2, maximumFractionDigits: value < 0.1 ? 4 : 3 }).format(value);
+export const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
 // About `wanted` round numbers between two ends.
 export function ticks(low, high, wanted = 5) {

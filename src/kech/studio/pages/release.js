@@ -1,87 +1,107 @@
-// Step 6: write the release where the user says, and show that it holds.
+// The release: what will be published and what is promised; then the files, the command that does the same, and all releases.
 
-import { request } from "./api.js";
-import { button, field, h, input, quoted, replace, say, select } from "./dom.js";
-import { count, loss, percent } from "./numbers.js";
-import { peopleInDoubt } from "./roles.js";
-import { INSPECTED } from "./table.js";
-import { work } from "./work.js";
+import { asAddress, request, run } from "./api.js";
+import { doubts } from "./columns.js";
+import { button, dialog, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
+import { about, chosenK, shown } from "./model.js";
+import { count, day, loss } from "./numbers.js";
+import { crowdWords, goalWords } from "./sentences.js";
+import { roleOf, saved, set, state } from "./store.js";
+import { t } from "./text.js";
 
-export async function show(root, context) {
-  const { table, go, signal } = context;
-  if (table.asked("k") == null && table.asked("eps") == null) {
-    replace(root, h("h1", {}, "Release"), h("p", {}, "Choose k first."), button("Go to choose", () => go("choose"), "main"));
-    return;
-  }
-  const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { role: "status" });
-  const doubts = h("div", {}), crowd = promise(table);
-  const stem = table.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release";
-  const folder = input("text", `${stem}-k${table.asked("k")}`, () => {}, { size: 30, autocomplete: "off" });
-  const ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
-  const write = button("Write the release", () => start(), "main");
+export async function openRelease() {
+  const box = dialog(t("releaseTitle")), known = await request("GET", "/api/state"), { data } = shown();
+  set({ known });
+  const folder = input("text", freeName(known), () => {}, { size: 28, autocomplete: "off" }), ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
+  const busy = h("div", {}), result = h("div", {}), past = h("div", {}, history(known)), anyway = h("input", { type: "checkbox" }), write = button(t("write"), start, "main", { disabled: true });
+  const checked = h("input", { type: "checkbox", onchange: () => { write.disabled = !checked.checked; } });
 
-  const anyway = h("input", { type: "checkbox" });
-  const allow = field("Release it all the same: together the two tell more than each alone", anyway, "", "field row");
-
-  async function start(job) {
+  async function start() {
     write.disabled = true;
     replace(result);
-    const wish = { folder: folder.value.trim(), ending: ending.value, ...(anyway.checked ? { allow_composition: true } : {}) };
-    let command = "";
-    const found = await work(busy, context, "release", wish, "Writing the release", { job, named: (now) => { ({ command } = now); } });
-    write.disabled = false;
-    if (found) replace(result, written(found, command));
-    else if (busy.textContent.includes("released before")) busy.append(allow);
+    replace(busy, h("p", { class: "hint", role: "status" }, t("writing")), h("progress", { "aria-label": t("writing") }));
+    try {
+      await saved();
+      let command = "";
+      const wish = { folder: folder.value.trim(), ending: ending.value, ...(anyway.checked ? { allow_composition: true } : {}) };
+      const told = await run(state.id, { verb: "release", options: wish, revision: state.revision }, (job) => { ({ command } = job); });
+      const now = await request("GET", "/api/state");
+      set({ known: now });
+      replace(busy);
+      before.hidden = true;
+      replace(result, written(told, command));
+      replace(past, history(now));
+      result.querySelector("h3").focus();
+    } catch (fault) {
+      replace(busy, refusal(fault), fault.kind === "ReleasedBefore" && field(t("anyway"), anyway, "", "check"));
+      write.disabled = !checked.checked;
+    }
   }
-  replace(root, h("h1", {}, "Release"),
-    h("p", {}, crowd && `${crowd} `, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
-    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write, button("Back", () => go("choose"))), doubts, busy, result);
-  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
-  if (about) replace(doubts, peopleInDoubt(table, about));
-  const running = table.running?.find((job) => job.verb === "release");
-  if (running) await start(running);
+  const before = h("div", {}, publishes(), promises(data), h("div", { class: "fields" }, field(t("folder"), folder, t("folderHint", { folder: known.folder })), field(t("format"), ending)), field(t("checked"), checked, "", "check"), h("p", {}, write));
+  box.fill(before, busy, result, past);
+  box.open();
 }
 
-// What is promised where people are named, before anything is written.
-function promise(table) {
-  const k = table.asked("k");
-  if (!table.countsPeople || k == null) return null;
-  if (table.asked("protect_history")) return `Every person will hide among at least ${count(k)} people with all of their rows.`;
-  return `Every row will hide among rows of at least ${count(k)} different people (stated by the maker).`;
+function freeName({ releases }) {
+  const stem = state.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release", taken = new Set(releases.map(({ folder }) => folder));
+  const first = `${stem}-${chosenK() == null ? `eps${state.plan.cut.eps}` : `k${chosenK()}`}`;
+  let name = first;
+  for (let at = 2; taken.has(name); at += 1) name = `${first}-${at}`;
+  return name;
 }
 
-// What is known of people: recounted where the file numbers them, otherwise stated.
-function people({ stated, histories }) {
-  if (histories) {
-    return [`Recounted from the file by its person numbers: every person hides among at least ${count(histories.k)} people with all of their rows; ${count(histories.people)} people.`,
-      "Stated by the maker: every person number is one person."];
-  }
-  return stated ? [`Stated by the maker: every class holds rows of at least ${count(stated.k)} different people; the file holds rows of ${count(stated.people)}. Nobody can recount people from the file; you can, with the original.`] : [];
+function publishes() {
+  const of = { "quasi-identifier": "blurredColumns", sensitive: "asIs", keep: "asIs" }, groups = { blurredColumns: [], asIs: [], never: [] };
+  for (const { column } of about().columns) groups[of[roleOf(column)] ?? "never"].push(quoted(column));
+  return h("section", {}, doubts().length > 0 && h("div", { class: "note", role: "alert" }, h("strong", {}, t("doubts")), doubts()), h("h3", {}, t("willPublish")), h("dl", { class: "pairs" }, Object.entries(groups).filter(([, list]) => list.length).map(([name, list]) => [h("dt", { class: name }, t(name)), h("dd", {}, list.join(", "))])));
 }
 
-function written(release, command) {
-  const { verified, plan, report, private: secrets } = release;
-  const warnings = [
-    ...Object.entries(release.given_away).map(([column, part]) => `${percent(part)} of the published rows have their ${quoted(column)} value given away: their whole class shares it; a missing value counts as one.`),
-    ...(release.loss_with_l_2 == null ? [] : [`Choose l = 2 to mend it: the loss becomes about ${loss(release.loss_with_l_2)} or less, instead of ${loss(release.loss)}.`]),
-    ...release.identifying.map((column) => `${quoted(column)} is published as it is, and nearly every row has a value of its own: give it no role; a number or a date may be a quasi-identifier.`),
-    ...release.identifying_together.map((columns) => `${columns.map(quoted).join(", ")} are published as they are, and nearly every row is unique on them together: give one of them no role; a number or a date may be a quasi-identifier.`),
-    ...release.rare_texts.map((column) => `Of ${quoted(column)} nearly every row has a text of its own, so labels hardly tell anything: give it a hierarchy, or no role.`),
-    ...(release.ledger.joint_k == null ? [] : [`Together with earlier releases every row has at least ${count(release.ledger.joint_k)} candidates (at worst ${count(release.ledger.worst_k)}).`]),
-    ...release.unhidden_edges.map((column) => `Edges of ${quoted(column)} need not hide among k ${release.stated ? "people" : "rows"}.`),
+function promises(data) {
+  const goals = goalWords(state.plan.goal), given = Object.entries(data.shared?.given_away ?? {});
+  return h("section", {}, h("h3", {}, t("willHold")), h("ul", {}, h("li", {}, crowdWords(state.plan.goal.k ?? data.k, state.plan.goal)), goals && h("li", {}, t("kept", { goals }))),
+    given.map(([column, share]) => h("p", { class: "alarm" }, t("givenAway", { share, column: quoted(column) }))), h("p", { class: "hint" }, t("limits")));
+}
+
+// -- what was written --------------------------------------------------------------------------------------------
+
+function written(told, command) {
+  const { verified } = told, folder = told.report.split(/[\\/]/).at(-2);
+  const figures = [[t(told.stated ? "figKRows" : "figK"), count(verified.k)], [t("figRows"), count(verified.rows)], [t("figClasses"), count(verified.classes)], [t("figLoss"), verified.loss == null ? t("notKnown") : loss(verified.loss)], [t("figLeft"), String(told.suppressed)]];
+  const shell = h("pre", { tabindex: "0" }, command);
+  return h("div", { class: "written" }, warnings(told).map((text) => h("p", { class: "alarm" }, text)),
+    h("h3", { tabindex: "-1" }, `✓ ${t("holds")}`), h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), people(told).map((text) => h("p", {}, text)), notes(told).map((text) => h("p", { class: "note" }, text)),
+    h("h3", {}, t("files")), h("ul", { class: "files" }, [told.file, told.certificate, told.report, told.plan].map((path) => h("li", {}, fileLinks(folder, path.split(/[\\/]/).at(-1)), h("code", {}, path))), told.private.map((path) => h("li", {}, h("code", {}, path), " ", h("span", { class: "private" }, t("private"))))),
+    told.private.length > 0 && h("p", { class: "note" }, t("secretFiles")),
+    h("h3", {}, t("commandTitle")), shell, h("p", { class: "hint" }, t("commandWhere", { name: quoted(state.name.split(/[\\/]/).at(-1)) })), button(t("copyCommand"), () => copy(shell, command)));
+}
+
+function copy(shell, command) {
+  const pick = () => { getSelection().selectAllChildren(shell); say(t("notCopied")); };
+  if (navigator.clipboard) navigator.clipboard.writeText(command).then(() => say(t("copied")), pick);
+  else pick();
+}
+
+const warnings = ({ given_away: given }) => Object.entries(given).map(([column, share]) => t("givenAway", { share, column: quoted(column) }));
+
+function notes(told) {
+  return [
+    ...told.identifying.map((column) => t("identifying", { column: quoted(column) })), ...told.identifying_together.map((columns) => t("identifyingTogether", { columns: columns.map(quoted).join(", ") })),
+    ...told.rare_texts.map((column) => t("rareTexts", { column: quoted(column) })), ...(told.ledger.joint_k == null ? [] : [t("jointK", { k: told.ledger.joint_k, worst: told.ledger.worst_k })]), ...told.unhidden_edges.map((column) => t("unhidden", { column: quoted(column) })),
   ];
-  const figures = [[release.stated ? "k (rows)" : "k", count(verified.k)], ["rows", count(verified.rows)], ["classes", count(verified.classes)], ["loss", verified.loss == null ? "not known" : loss(verified.loss)], ["left out", String(release.suppressed)]];
-  return h("div", {},
-    h("section", { class: "holds" }, h("h2", {}, "✓ The written file holds"),
-      h("p", {}, "Recomputed from the file alone:"),
-      h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-      people(release).map((text) => h("p", {}, text)),
-      h("p", {}, "k-anonymity hides rows in a crowd. It does not stop somebody who knows more than the columns you named.")),
-    warnings.map((text) => h("p", { class: "note" }, text)),
-    h("h2", {}, "Files"), h("ul", {}, [release.file, release.certificate, report, plan].map((file) => h("li", {}, h("code", {}, file))),
-      secrets.map((file) => h("li", {}, h("code", {}, file), " ", h("span", { class: "private" }, "PRIVATE")))),
-    secrets.length > 0 && h("p", { class: "note" }, "Hierarchies hold values of the table. The plan needs them; do not publish them."),
-    release.dropped.length > 0 && h("p", {}, `Not published: ${release.dropped.map(quoted).join(", ")}`),
-    h("h2", {}, "The same from the command line, into another folder"), h("pre", { tabindex: "0" }, command),
-    button("Copy the command", () => navigator.clipboard.writeText(command).then(() => say("Copied."), () => say("Copying was not allowed."))));
+}
+
+const people = ({ stated, histories }) => (histories ? [t("recountedPeople", histories)] : stated ? [t("statedPeople", stated)] : []);
+
+// -- files and history -------------------------------------------------------------------------------------------
+
+// A file of a release as links. A report has its own styles, which this page forbids, so it is saved and opened from there.
+function fileLinks(folder, name) {
+  const path = `/api/releases/${encodeURIComponent(folder)}/${encodeURIComponent(name)}`, link = (text, act) => h("a", { href: path, onclick: (event) => { event.preventDefault(); act().catch((fault) => say(fault.message)); } }, text);
+  const isText = /\.(json|toml|csv)$/.test(name);
+  return [h("strong", {}, name), " ", isText && [link(t("openFile"), async () => window.open(await asAddress(path, "text/plain"))), " "], link(t("saveFile"), async () => h("a", { href: await asAddress(path), download: name }).click()), " "];
+}
+
+function history({ releases }) {
+  if (!releases.length) return null;
+  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => fileLinks(one.folder, name))))));
 }

@@ -1,14 +1,15 @@
-// A hierarchy as a tree that can be edited: rename, group, take apart. Values at the bottom, one label above all.
+// A hierarchy as a tree that can be edited: group by dragging, rename, take apart, undo. Values at the bottom, one label above all.
 
 import { button, field, h, input, replace } from "./dom.js";
-import { count, plural } from "./numbers.js";
+import { count } from "./numbers.js";
+import { t } from "./text.js";
 
 const SHOWN = 200; // children drawn at once
 
 // Nodes of the server's JSON, with a way up.
 export function plant(nodes, parent = null) {
   return nodes.map((node) => {
-    const made = { label: node.label, rows: node.rows, parent };
+    const made = { label: node.label, rows: node.rows, parent, open: parent === null || (nodes.length === 1 && parent.open) };
     made.children = plant(node.children, made);
     return made;
   });
@@ -36,10 +37,10 @@ export function toLines(roots) {
 const quoted = (text) => (/[";\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 export function leavesOf(roots, most = Infinity) {
-  const found = [], todo = [...roots];
+  const found = [], todo = [...roots].reverse();
   while (todo.length && found.length < most) {
-    const node = todo.shift();
-    if (node.children.length) todo.unshift(...node.children);
+    const node = todo.pop();
+    if (node.children.length) todo.push(...[...node.children].reverse());
     else found.push(node);
   }
   return found;
@@ -52,70 +53,91 @@ export function pathUp(leaf) {
   return labels;
 }
 
-// The editor. `changed` hears of every edit.
-export function treeEditor(roots, changed) {
-  const chosen = new Set(), list = h("ul", { class: "tree", "aria-label": "Hierarchy" });
-  const name = input("text", "", () => {}, { placeholder: "Label of the group" });
-  const told = h("span", { class: "hint", role: "status" });
-  const group = button("Group the chosen", join);
+const strip = (nodes) => nodes.map(({ label, rows, open, children }) => ({ label, rows, open, children: strip(children) }));
+function restore(nodes, parent = null) {
+  return nodes.map((node) => { const made = { ...node, parent }; made.children = restore(node.children, made); return made; });
+}
 
-  function join() {
-    const nodes = [...chosen], parent = nodes[0]?.parent, siblings = parent ? parent.children : roots;
-    if (nodes.length < 2 || nodes.some((node) => node.parent !== parent)) { told.textContent = "Choose two or more labels under the same one."; return; }
-    if (!name.value.trim()) { told.textContent = "Give the group a label."; name.focus(); return; }
-    const made = { label: name.value.trim(), rows: nodes.reduce((sum, node) => sum + node.rows, 0), parent, children: nodes };
-    siblings.splice(siblings.indexOf(nodes[0]), 0, made);
-    nodes.forEach((node) => { siblings.splice(siblings.indexOf(node), 1); node.parent = made; });
-    chosen.clear();
-    name.value = "";
-    edited("Grouped.");
-  }
-  function dissolve(node) {
-    const siblings = node.parent ? node.parent.children : roots;
-    siblings.splice(siblings.indexOf(node), 1, ...node.children);
-    node.children.forEach((child) => { child.parent = node.parent; });
-    edited("Taken apart.");
-  }
-  function edited(text) {
+// The editor of `held.roots`. `changed` hears of every edit.
+export function treeEditor(held, changed) {
+  const chosen = new Set(), past = held.past ??= [], list = h("ul", { class: "tree", "aria-label": t("hierarchy") });
+  const name = input("text", "", () => {}), told = h("span", { class: "hint", role: "status" });
+  const back = button(t("undoTree"), () => { held.roots = restore(past.pop()); chosen.clear(); draw(); changed(); }, "small");
+  let dragged = null;
+
+  function siblingsOf(node) { return node.parent ? node.parent.children : held.roots; }
+  function act(text, change) {
+    past.push(strip(held.roots));
+    change();
     told.textContent = text;
     draw();
     changed();
   }
-  const draw = () => replace(list, roots.map((root) => line(root, true)));
+  function join(nodes, label) {
+    const { parent } = nodes[0] ?? {}, siblings = nodes[0] && siblingsOf(nodes[0]);
+    if (nodes.length < 2 || nodes.some((node) => node.parent !== parent)) { told.textContent = t("groupHint"); return; }
+    if (!label.trim()) { told.textContent = t("giveLabel"); name.focus(); return; }
+    act(t("grouped"), () => {
+      const made = { label: label.trim(), rows: nodes.reduce((sum, node) => sum + node.rows, 0), parent, children: nodes, open: true };
+      siblings.splice(siblings.indexOf(nodes[0]), 0, made);
+      nodes.forEach((node) => { siblings.splice(siblings.indexOf(node), 1); node.parent = made; });
+      chosen.clear();
+      name.value = "";
+    });
+  }
+  const dissolve = (node) => act(t("apart"), () => {
+    const siblings = siblingsOf(node);
+    siblings.splice(siblings.indexOf(node), 1, ...node.children);
+    node.children.forEach((child) => { child.parent = node.parent; });
+  });
+  function draw() {
+    replace(list, held.roots.map(line));
+    back.disabled = !past.length;
+  }
 
-  function line(node, open) {
-    const inside = node.children.length > 0, below = h("ul", { hidden: !open });
-    const label = h("span", { class: "label" }, node.label);
-    const fold = inside && button(open ? "▾" : "▸", () => unfold(below.hidden), "fold", { "aria-expanded": String(open), "aria-label": `Below ${node.label}` });
-    const pick = h("input", { type: "checkbox", "aria-label": `Choose ${node.label}`, onchange: (event) => chosen[event.target.checked ? "add" : "delete"](node) });
+  function line(node) {
+    const inside = node.children.length > 0, below = h("ul", { hidden: !node.open }), label = h("span", { class: "label" }, node.label);
+    const fold = inside && button(node.open ? "▾" : "▸", () => unfold(!node.open), "fold", { "aria-expanded": String(node.open), "aria-label": t("below", { label: node.label }) });
+    const pick = h("input", { type: "checkbox", "aria-label": t("choose", { label: node.label }), onchange: (event) => chosen[event.target.checked ? "add" : "delete"](node) });
     pick.checked = chosen.has(node);
     const unfold = (now) => {
+      Object.assign(node, { open: now });
       below.hidden = !now;
       fold.textContent = now ? "▾" : "▸";
       fold.setAttribute("aria-expanded", String(now));
       if (now && !below.childElementCount) fillIn(below, node, 0);
     };
-    if (inside && open) fillIn(below, node, 0);
-    const rename = inside && button("Rename", () => edit(node, label), "small quiet", { "aria-label": `Rename ${node.label}` });
-    const apart = inside && node.parent && button("Take apart", () => dissolve(node), "small quiet", { "aria-label": `Take apart ${node.label}` });
-    return h("li", {}, h("div", { class: "node" }, fold, node.parent && pick, label, h("span", { class: "rows" }, plural(node.rows, "row")), rename, apart), inside && below);
+    if (inside && node.open) fillIn(below, node, 0);
+    const rename = inside && button("✎", () => retitle(node, label), "small quiet", { "aria-label": t("rename", { label: node.label }), title: t("rename", { label: node.label }) });
+    const apart = inside && node.parent && button("⨯", () => dissolve(node), "small quiet", { "aria-label": t("takeApart", { label: node.label }), title: t("takeApart", { label: node.label }) });
+    const row = h("div", { class: "node", draggable: node.parent ? "true" : null }, fold, node.parent && pick, label, h("span", { class: "hint" }, count(node.rows)), rename, apart);
+    if (node.parent) dropping(row, node);
+    return h("li", {}, row, inside && below);
+  }
+  // A label that is dropped onto another under the same one is grouped with it.
+  function dropping(row, node) {
+    row.addEventListener("dragstart", (event) => { dragged = node; event.dataTransfer.effectAllowed = "move"; event.stopPropagation(); });
+    row.addEventListener("dragover", (event) => { if (dragged && dragged !== node && dragged.parent === node.parent) { event.preventDefault(); row.classList.add("over"); } });
+    row.addEventListener("dragleave", () => row.classList.remove("over"));
+    row.addEventListener("drop", (event) => { event.preventDefault(); row.classList.remove("over"); if (dragged) join([node, dragged], name.value || `${node.label}, ${dragged.label}`); dragged = null; });
   }
   function fillIn(below, node, from) {
     const stop = from + SHOWN;
-    below.append(...node.children.slice(from, stop).map((child) => line(child, false)));
+    below.append(...node.children.slice(from, stop).map(line));
     if (stop < node.children.length) {
-      const more = h("li", {}, button(`${count(node.children.length - stop)} more`, () => { more.remove(); fillIn(below, node, stop); }, "small"));
+      const more = h("li", {}, button(t("more", { n: count(node.children.length - stop) }), () => { more.remove(); fillIn(below, node, stop); }, "small"));
       below.append(more);
     }
   }
-  function edit(node, label) {
-    const box = input("text", node.label, () => {}, { "aria-label": `New label for ${node.label}` });
+  function retitle(node, label) {
+    const box = input("text", node.label, () => {}, { "aria-label": t("labelOf", { label: node.label }) });
     const end = (keep) => {
-      if (keep && box.value.trim() && box.value !== node.label) { node.label = box.value.trim(); edited("Renamed."); } else box.replaceWith(label);
+      if (keep && box.value.trim() && box.value !== node.label) act(t("renamed"), () => { node.label = box.value.trim(); });
+      else box.replaceWith(label);
     };
     box.addEventListener("keydown", (event) => {
       if (event.key === "Enter") end(true);
-      if (event.key === "Escape") end(false);
+      if (event.key === "Escape") { event.stopPropagation(); end(false); }
     });
     box.addEventListener("blur", () => box.isConnected && end(true), { once: true });
     label.replaceWith(box);
@@ -123,5 +145,5 @@ export function treeEditor(roots, changed) {
     box.focus();
   }
   draw();
-  return h("div", {}, list, h("div", { class: "bar" }, field("New label", name), group, told));
+  return h("div", {}, list, h("div", { class: "bar" }, field(t("newLabel"), name), button(t("group"), () => join([...chosen], name.value)), back, told));
 }

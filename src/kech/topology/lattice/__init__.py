@@ -16,7 +16,7 @@ import numpy as np
 from kech.axes import Axis, RankAxis, TreeAxis
 from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level, build_levels
-from kech.errors import BadOption, NoSuchNode, TooFewRows
+from kech.errors import BadOption, NoSuchNode
 from kech.points.partition import Partition
 from kech.points.people import count_at_codes
 from kech.points.points import Points, build_points
@@ -307,8 +307,7 @@ def compute_lattice(table: Table, *, grid: str | float | None = None, memory: in
 
 def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice over the levels of the axes, within what a limit of the table leaves; without rows there is none."""
-    if not len(points.weights):
-        raise TooFewRows(0, 1)
+    points.check_has_rows()
     left = points.check_memory_limit()
     allowed = memory if left is None else max(min(memory, left), LEAST)
     return GeneralizationLattice(points, find_levels(points), threads, allowed)
@@ -317,10 +316,10 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
 def check_levels(levels: Sequence[int], columns: Sequence[str], heights: Sequence[int]) -> Levels:
     """A node: for each column one of the levels it has."""
     if len(levels) != len(heights):
-        raise NoSuchNode(levels, f"it needs {len(heights)} levels: {', '.join(columns)}.")
+        raise NoSuchNode(levels, f"it needs {len(heights)} levels. Give one for each of {', '.join(columns)}.")
     for column, level, height in zip(columns, levels, heights, strict=True):
         if not isinstance(level, Integral) or not 0 <= level < height:
-            raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
+            raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}. Choose one of these.")
     return tuple(map(int, levels))
 
 

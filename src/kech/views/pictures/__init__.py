@@ -61,6 +61,6 @@ def check_plot(path: str | PathLike[str]) -> None:
     """Refuse what could not be drawn, before anything is computed."""
     target = Path(path)
     if target.suffix.lower() not in ENDINGS:
-        raise BadTarget(target, "a plot ends in .svg, .png or .html.")
+        raise BadTarget(target, "the name of a plot must end in .svg, .png or .html. Rename it.")
     if target.suffix.lower() == ".png":
         load_matplotlib()

@@ -17,7 +17,7 @@ from kech.audit.risk import THRESHOLDS, compute_risk
 from kech.certificate import AnyPath
 from kech.errors import BadTarget, check_path
 from kech.request import Request
-from kech.system.files import write_text
+from kech.system.files import NO_FOLDER, write_text
 from kech.tables.table import Table, check_is_table
 from kech.views.report.page import draw_page
 
@@ -85,9 +85,9 @@ def check_page(path: str | PathLike[str]) -> Path:
     """A place a page can be written to."""
     target = Path(path)
     if target.suffix.lower() != ".html":
-        raise BadTarget(target, "a report is written as .html.")
+        raise BadTarget(target, "the name of a report must end in .html. Rename it.")
     if target.is_dir():
         raise BadTarget(target, "it is a folder; name a file.")
     if not target.parent.is_dir():
-        raise BadTarget(target, "its folder does not exist; create it first.")
+        raise BadTarget(target, NO_FOLDER)
     return target

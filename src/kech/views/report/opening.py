@@ -145,7 +145,7 @@ def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
     alone = "Published as they are, with a value of its own in nearly every row: "
     if result["identifying"]:
         yield tag("p", alone, names(result["identifying"]), f". {POINTING}", class_="warn")
-    jointly = "Published as they are, with values of its own in nearly every row together: "
+    jointly = "These columns are published unchanged, and together they are unique in nearly every row: "
     for columns in result["identifying_together"]:
         yield tag("p", jointly, names(columns), f". {POINTING_TOGETHER}", class_="warn")
 

@@ -1,0 +1,90 @@
+"""Rows: every row of a table, in what crowd it stands and into which class a release puts it; PRIVATE.
+
+In: a table, or a release of it.  Out: numbers for each row and each class, for the owner to look at.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kech._kernels import distinct_rows
+from kech.axes.grid import Ints
+from kech.points.models import distinct_values
+from kech.points.partition import Partition, class_widths, tally_sensitive
+from kech.points.people import encode_person
+from kech.release.release import Release
+from kech.tables.table import Table
+
+DIGITS = 4  # of a width
+
+
+def count_crowds(table: Table) -> dict[str, Any]:
+    """For each row how many rows, or people where they are named, share all its quasi-identifiers as they are."""
+    columns = [table.text_codes(name) for name in table.quasi_identifiers]
+    people = [encode_person(table, name) for name in table.person]
+    codes = table.engine.code_rows([*columns, *people])
+    group = number_tuples(codes[:, : len(columns)])
+    holders = group
+    if people:
+        first, _ = distinct_rows(np.ascontiguousarray(codes.astype(np.int64)))
+        holders = group[first]
+    crowd = np.bincount(holders)[group]
+    return {
+        "k": int(crowd.min()),
+        "counted": "people" if people else "rows",
+        "people": len(np.unique(number_tuples(codes[:, len(columns) :]))) if people else None,
+        "rows": len(group),
+        "alone": float((crowd == 1).mean()),
+        "crowd": crowd.tolist(),
+    }
+
+
+def number_tuples(codes: Any) -> Ints:
+    """A number for each row of codes; equal rows have equal numbers, which ascend as the rows do."""
+    number = np.zeros(len(codes), np.int64)
+    for column in codes.T.astype(np.int64):
+        number = np.unique(number * (int(column.max(initial=0)) + 2) + column + 1, return_inverse=True)[1].ravel()
+    return number
+
+
+def find_class_of_rows(release: Release, rows: int) -> Ints:
+    """The class of each row of the whole table, -1 where it is left out; equal rows may be divided among classes."""
+    partition, engine = release.partition, release.table.engine
+    shares, point = partition.shares(), number_tuples(engine.code_rows(partition.points.mappings))
+    order = np.argsort(point, kind="stable")
+    place = np.empty(len(point), np.int64)
+    place[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
+    factor = len(point) + 1
+    at = np.searchsorted(shares["p"] * factor + shares["last"], point * factor + place)
+    share = np.minimum(at, len(shares["p"]) - 1)
+    is_published = (at < len(shares["p"])) & (shares["p"][share] == point)
+    classes = np.full(rows, -1, np.int64)
+    numbers = np.asarray(engine.read_texts([]).column(0).to_numpy(), np.int64)
+    classes[numbers] = np.where(is_published, shares["class"][share], -1)
+    return classes
+
+
+def describe_classes(release: Release) -> dict[str, Any]:
+    """Rows and people of each class, its labels and their widths, and the classes that give a value away."""
+    partition, names = release.partition, release.table.quasi_identifiers
+    widths = class_widths(partition).round(DIGITS)
+    return {
+        "rows": partition.sizes.tolist(),
+        "people": partition.people.tolist() if partition.points.person is not None else None,
+        "labels": {name: list_texts(release.labels[name]) for name in names},
+        "widths": {name: widths[:, j].tolist() for j, name in enumerate(names)},
+        "given_away": find_given_away(partition),
+    }
+
+
+def list_texts(labels: list[str | None]) -> dict[str, Any]:
+    """Each text once, and its place for each class."""
+    places: dict[str | None, int] = {}
+    return {"at": [places.setdefault(label, len(places)) for label in labels], "texts": list(places)}
+
+
+def find_given_away(partition: Partition) -> dict[str, list[int]]:
+    """For each sensitive column the classes whose rows all share one value."""
+    sensitive = partition.points.sensitive
+    tallies = zip(sensitive.columns if sensitive else (), tally_sensitive(partition), strict=True)
+    return {column.column: np.flatnonzero(distinct_values(tally) == 1).tolist() for column, tally in tallies}

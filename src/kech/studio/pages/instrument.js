@@ -1,0 +1,135 @@
+// The instrument: the loss for every k with a line to drag, or which rows are together while eps grows.
+
+import { button, h, replace, s } from "./dom.js";
+import { exporter } from "./pictures.js";
+import { bounded, chosenK, curve, find, found, isReady, ladder, most, need, shown, working } from "./model.js";
+import { count, few, ticks } from "./numbers.js";
+import { countsPeople, edit, set, state, watch } from "./store.js";
+import { t } from "./text.js";
+
+const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500;
+let place, wide = 600;
+
+export function begin(where) {
+  place = where;
+  new ResizeObserver(([entry]) => { const now = Math.round(entry.contentRect.width); if (now && now !== wide) { wide = now; draw(); } }).observe(place);
+  watch(({ plan, version, drag, mode, zoom, eps, theme, fault }) => [plan, version, drag, mode, zoom, eps, theme, fault], draw);
+}
+
+function draw() {
+  const held = place.contains(document.activeElement) ? document.activeElement.dataset.part : null;
+  const ready = state.plan && isReady(), isEps = state.mode === "eps", title = t(isEps ? "instrumentEps" : "instrument");
+  const picture = ready ? (isEps ? drawIcicle() : drawCurve()) : null;
+  replace(place, h("div", { class: "bar" }, h("h2", {}, title),
+    h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
+    !isEps && h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
+    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", {}, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
+  if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
+}
+
+const readOut = () => { const figures = shown()?.data?.figures; return figures?.k == null ? "" : t("atK", figures); };
+
+function busy() {
+  const job = working().find(({ verb }) => verb === "classes" || verb === "rung" || verb === "icicle" || verb === "crowds");
+  return h("span", { class: "hint busy" }, job ? [h("i", { class: "spin" }), job.options.k ? t("searching", { k: job.options.k }) : t("computing")] : "");
+}
+
+// -- over k --------------------------------------------------------------------------------------------------
+
+function range() {
+  const steps = ladder(), top = Math.max(...steps, chosenK() ?? 2), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? 5;
+  return [Math.max(2, k / factor), Math.max(Math.min(top, k * factor), 3)];
+}
+
+function drawCurve() {
+  const [low, high] = range(), points = curve().filter(({ k }) => k >= low && k <= high), bounds = found("spectrum", bounded())?.spectrum ?? [];
+  const known = bounds.filter(({ k, loss_lower_bound: bound }) => bound != null && k >= low && k <= high);
+  const top = Math.min(1, Math.max(0.05, ...points.map((point) => point.loss)) * 1.2);
+  const x = (k) => LEFT + (Math.log(k / low) / Math.log(high / low)) * (wide - LEFT - RIGHT), y = (value) => TOP + (1 - value / top) * (HIGH - TOP - FOOT);
+  const line = (list, value) => list.map((point) => `${x(point.k).toFixed(1)},${y(value(point)).toFixed(1)}`).join(" ");
+  const now = state.drag ?? chosenK(), answer = shown(), told = answer?.data?.figures;
+  const people = t(countsPeople() ? "countedPeople" : "countedRows");
+  const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrument") },
+    ticks(0, top, 4).map((value) => [s("line", { class: "rule", x1: LEFT, x2: wide - RIGHT, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, few(value))]),
+    [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && (hasRoom(k) || k === high)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 16, "text-anchor": "middle" }, count(k))),
+    s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("kAxis", { counted: people })),
+    s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
+    known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(known, (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
+    known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
+    points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
+    points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
+    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: 2, high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
+  const read = readOut();
+  draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
+  keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
+  if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
+  return picture;
+}
+
+const hasRoom = (k) => wide > 520 || ![3, 4, 7, 15, 30, 75].includes(k);
+const share = (px) => Math.min(1, Math.max(0, (px - LEFT) / (wide - LEFT - RIGHT)));
+const stepFrom = (k, by) => Math.min(most(), Math.max(2, k + by));
+
+export function choose(k) {
+  set({ drag: null });
+  edit((next) => { next.plan.goal.k = k; next.plan.cut.eps = null; }, "k");
+}
+
+// -- over eps ------------------------------------------------------------------------------------------------
+
+function drawIcicle() {
+  const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
+  if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
+  const k = chosenK() ?? 2, last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = last * 1.08, eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
+  const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
+  let from = TOP;
+  const bars = data.lines.map((row) => {
+    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), hidden = at < 0 ? top : row.eps[at], y = from;
+    from += tall;
+    const gap = data.lines.length < 40 ? 1 : 0;
+    return [s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) })];
+  });
+  const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", { eps, classes: step.classes, smallest: step.smallest });
+  const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,
+    ticks(0, top, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
+    s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("epsAxis")),
+    s("text", { class: "axis", x: -(TOP + all / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, t("rowsAxis")),
+    handle(x(eps), { label: t("lineEps"), value: eps, low: 0, high: top, text }));
+  draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
+  keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
+  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: "regime", eps, effort: null, suppress: null, weights: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
+  return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
+}
+
+// -- the line ------------------------------------------------------------------------------------------------
+
+function handle(x, { label, value, low, high, text }) {
+  return s("g", { class: "handle", tabindex: "0", role: "slider", "data-part": "line", "aria-label": label, "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": value, "aria-valuetext": text },
+    s("line", { x1: x, x2: x, y1: TOP - 6, y2: HIGH - FOOT }), s("circle", { cx: x, cy: HIGH - FOOT, r: 8 }));
+}
+
+function draggable(picture, valueAt, move, end) {
+  const at = (event) => valueAt(event.clientX - picture.getBoundingClientRect().left);
+  picture.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    event.preventDefault();
+    const area = place.closest("section");
+    const moving = (next) => move(valueAt(next.clientX - area.querySelector("svg.picture").getBoundingClientRect().left));
+    const ending = (next) => { removeEventListener("pointermove", moving); removeEventListener("pointerup", ending); removeEventListener("pointercancel", ending); end(valueAt(next.clientX - area.querySelector("svg.picture").getBoundingClientRect().left)); };
+    addEventListener("pointermove", moving);
+    addEventListener("pointerup", ending);
+    addEventListener("pointercancel", ending);
+    move(at(event));
+  });
+}
+
+function keys(picture, step) {
+  picture.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -1, End: 1 }[event.key];
+    if (!by || !event.target.closest(".handle")) return;
+    event.preventDefault();
+    step(by, event.key === "Home" || event.key === "End");
+  });
+}
+
+export const focusLine = () => place.querySelector('[data-part="line"]')?.focus();

@@ -1,0 +1,62 @@
+// Opening a table: a file, an example, or one that is open already; and how the file is read.
+
+import { request } from "./api.js";
+import { button, dialog, field, h, input, quoted, refusal, replace, select } from "./dom.js";
+import { about } from "./model.js";
+import { edit, set, state, take } from "./store.js";
+import { t } from "./text.js";
+
+const ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.arrow,.feather,.ipc,.xlsx,.xls,.ods";
+const ENCODINGS = [["", "UTF-8"], ["utf-16", "UTF-16"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"]];
+
+export async function openStart() {
+  const known = await request("GET", "/api/state");
+  set({ known });
+  const trouble = h("div", {}), box = dialog(t("startTitle"));
+  const opened = (promise) => promise.then((told) => { box.close(); show(told); }, (fault) => replace(trouble, refusal(fault, t("notOpened"))));
+  const upload = (file) => {
+    replace(trouble, h("p", { class: "note" }, t("handing", { name: file.name })));
+    opened(request("POST", `/api/tables?name=${encodeURIComponent(file.name)}`, new Blob([file])));
+  };
+  const file = h("input", { type: "file", id: "file", class: "unseen", accept: ENDINGS, onchange: (event) => event.target.files[0] && upload(event.target.files[0]) });
+  const zone = h("div", { class: "drop" }, h("p", {}, t("dropHere")), file, h("label", { for: "file", class: "button main" }, t("chooseFile")), h("p", { class: "hint" }, t("staysHere")));
+  for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
+    zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.toggle("over", over); });
+  }
+  zone.addEventListener("drop", (event) => event.dataTransfer.files[0] && upload(event.dataTransfer.files[0]));
+  box.fill(trouble, zone, state.plan && reading(),
+    h("h3", {}, t("examples")), h("div", { class: "examples" }, known.examples.map((name) => h("button", { type: "button", onclick: () => opened(request("POST", `/api/examples/${name}`)) }, h("strong", {}, t(name)), h("span", { class: "hint" }, t(`${name}Text`))))),
+    known.tables.length > 0 && [h("h3", {}, t("openTables")), h("ul", { class: "plain" }, known.tables.map((table) => h("li", {}, button(table.name, () => opened(request("GET", `/api/tables/${table.id}`)), "link"))))],
+    h("p", { class: "hint" }, t("keys")), state.id && button(t("closeTable"), () => request("DELETE", `/api/tables/${state.id}`).then(() => { box.close(); leave(); }), "quiet"));
+  box.open();
+}
+
+// Show a table that the server holds.
+export function show(told) {
+  history.replaceState(null, "", `/tables/${told.id}`);
+  set({ past: [], future: [], fault: null, drag: null, eps: null, zoom: 0, filter: "all", lit: -1, drawer: null, pins: [], isGlimpsed: false });
+  take(told);
+}
+
+function leave() {
+  history.replaceState(null, "", "/");
+  set({ id: null, name: "", plan: null, dropped: [], past: [], future: [], drawer: null, pins: [], lit: -1 });
+  openStart();
+}
+
+// -- how it is read ------------------------------------------------------------------------------------------
+
+export function reading() {
+  const now = state.plan.reading, put = (name) => (value) => edit((next) => { next.plan.reading[name] = value; }, "reading");
+  const isText = /\.(csv|tsv|txt)$/i.test(state.name), seen = about();
+  const pick = (name, options, label) => field(t(label), select(options, now[name] ?? "", put(name)));
+  return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),
+    seen && h("p", { class: "hint" }, t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format })),
+    h("div", { class: "fields" },
+      isText && pick("delimiter", [["", t("foundItself")], [",", t("comma")], [";", t("semicolon")], ["\t", t("tab")], ["|", t("bar")]], "delimiter"),
+      isText && pick("encoding", ENCODINGS, "encoding"), isText && pick("decimal", [["", t("point")], [",", t("comma")]], "decimal"),
+      isText && pick("dates", [["", t("yearFirst")], ["dmy", t("dayFirst")], ["mdy", t("monthFirst")]], "dates"),
+      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: "NA, ?" }))));
+}
+
+const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);

@@ -1,0 +1,97 @@
+// The verdict: how well rows are hidden, what is given away and what mends it, what is lost; and pinned candidates beside it.
+
+import { button, field, h, input, keepingFocus, quoted, replace, s, say } from "./dom.js";
+import { choose } from "./instrument.js";
+import { again, chosenK, crowds, find, isReady, looks, most, shown, stop } from "./model.js";
+import { count, loss, percent } from "./numbers.js";
+import { sentences } from "./sentences.js";
+import { countsPeople, edit, set, state, watch } from "./store.js";
+import { t } from "./text.js";
+
+const RISKS = [0.2, 0.09];
+
+export function begin(place) {
+  watch(({ id, plan, dropped, theme, fault, pins }) => [id, plan, dropped, theme, fault, pins, ...looks(), ...wayOf()], () => keepingFocus(place, () => draw(place)));
+}
+
+// How far the exact answer is.
+function wayOf() {
+  const entry = state.plan && find("classes", { k: chosenK(), with_rows: true });
+  return [entry?.progress?.job, entry?.progress?.share, entry?.fault];
+}
+
+function draw(place) {
+  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan ? t("waiting") : "")); return; }
+  const answer = shown(), data = answer?.data, crowd = crowds();
+  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), answer?.stale && h("span", { class: "mark" }, t("stale")),
+    data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale, title: t("pinned") })), kField(), work(answer),
+    answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
+    data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale), gauge(data), lossBar(data.figures.loss)),
+    crowd && h("p", { class: "hint" }, t("asItIs", { k: crowd.k, alone: crowd.alone, people: countsPeople() })),
+    pinned(data), data && h("ul", { class: `words${answer.stale ? " stale" : ""}` }, sentences(data).map((text) => h("li", {}, text))));
+}
+
+function kField() {
+  const box = input("number", chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { min: 2, max: most(), step: 1 });
+  return h("div", { class: "kfield" }, field(t("kField"), box, t("kHint", { people: countsPeople() })), ["k", "eps", ""].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message));
+}
+
+// A bar while the answer for these settings is on its way, and a way to stop it and to take it up again.
+function work(answer) {
+  const wish = { k: chosenK(), with_rows: true }, entry = find("classes", wish);
+  if (entry?.progress && !entry.data && !entry.fault) return h("div", { class: "work" }, h("progress", { "aria-label": t("computing"), value: entry.progress.share }), button(t("cancel"), () => stop(entry), "small"));
+  if (entry?.fault?.kind === "Cancelled") return h("div", { class: "work" }, button(t("takeUp"), () => again("classes", wish), "small"));
+  return h("div", { class: "work" }, !answer && h("progress", { "aria-label": t("computing") }));
+}
+
+// -- what is given away comes first ----------------------------------------------------------------------------
+
+function alarm({ shared, figures }, isStale) {
+  const given = Object.entries(shared?.given_away ?? {});
+  if (!given.length) return null;
+  const mend = button(t("mend", { from: figures.loss, to: shared.loss_with_l_2 }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "l"), "alarm", { disabled: isStale });
+  return h("div", { class: "alarm", role: "alert" }, given.map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend);
+}
+
+function gauge({ classes, k, figures, rows_in: all }) {
+  const among = classes.people ?? classes.rows, published = all - figures.suppressed;
+  const above = RISKS.map((risk) => ({ risk, share: classes.rows.reduce((sum, rows, at) => sum + (1 / among[at] > risk + 1e-12 ? rows : 0), 0) / published }));
+  const angle = Math.PI * (1 - Math.min(1, 1 / k)), x = 60 + 46 * Math.cos(angle), y = 60 - 46 * Math.sin(angle);
+  return h("div", { class: "gauge" },
+    s("svg", { width: 120, height: 66, viewBox: "0 0 120 66", role: "img", "aria-label": t("oneIn", { k: count(k) }) },
+      s("path", { class: "track", d: "M 8 60 A 52 52 0 0 1 112 60" }), s("path", { class: "risk", d: arc(Math.min(1, 1 / k)) }), s("line", { class: "needle", x1: 60, y1: 60, x2: x, y2: y })),
+    h("div", {}, h("strong", { class: "big" }, t("oneIn", { k: count(k) })), h("p", { class: "hint" }, t("oneInHint", { people: countsPeople() })), above.map(({ risk, share }) => h("p", { class: "hint" }, t("above", { risk, share })))));
+}
+
+function arc(share) {
+  const angle = Math.PI * (1 - share);
+  return `M 8 60 A 52 52 0 0 1 ${(60 + 52 * Math.cos(angle)).toFixed(1)} ${(60 - 52 * Math.sin(angle)).toFixed(1)}`;
+}
+
+function lossBar(value) {
+  const bar = h("i");
+  bar.style.width = `${100 * value}%`;
+  return h("div", { class: "lossbar" }, h("strong", {}, t("lossTitle"), " ", loss(value)), h("span", { class: "track", role: "img", "aria-label": t("lossNow", { loss: loss(value) }) }, bar), h("span", { class: "ends hint" }, h("span", {}, "0"), h("span", {}, "1")));
+}
+
+// -- candidates side by side -------------------------------------------------------------------------------------
+
+function pin(data) {
+  const at = { plan: state.plan, dropped: state.dropped, figures: figuresOf(data) };
+  set({ pins: [...state.pins.slice(-1), at] });
+  say(t("pinned"));
+}
+
+const figuresOf = ({ k, figures, rows_in: all, shared }) => ({ k, loss: figures.loss, classes: figures.classes, left: figures.suppressed / all, given: Math.max(0, ...Object.values(shared?.given_away ?? {})) });
+const SHOWN = { k: count, loss, classes: count, left: percent, given: percent };
+
+function pinned(data) {
+  if (!state.pins.length) return null;
+  const now = data && figuresOf(data), difference = (one, name) => (now && one[name] !== now[name] ? ` (${now[name] > one[name] ? "+" : "−"}${SHOWN[name](Math.abs(now[name] - one[name]))})` : "");
+  const head = h("tr", {}, h("td"), state.pins.map((_, at) => h("th", { scope: "col" }, `${t("pins")} ${at + 1}`)), now && h("th", { scope: "col" }, t("now")));
+  const rows = Object.keys(SHOWN).map((name) => h("tr", {}, h("th", { scope: "row" }, t(`pin:${name}`)), state.pins.map(({ figures }) => h("td", {}, SHOWN[name](figures[name]))), now && h("td", {}, SHOWN[name](now[name]), h("small", {}, difference(state.pins.at(-1).figures, name)))));
+  const buttons = h("tr", {}, h("td", {}), state.pins.map((one, at) => h("td", {}, button(t("pinUse"), () => edit((next) => Object.assign(next, structuredClone({ plan: one.plan, dropped: one.dropped }))), "small"), button("×", () => set({ pins: state.pins.filter((_, other) => other !== at) }), "small quiet", { "aria-label": `${t("unpin")} ${at + 1}` }))), now && h("td", {}));
+  return h("div", { class: "pins" }, h("h3", {}, t("pins")), h("table", {}, h("thead", {}, head), h("tbody", {}, rows, buttons)));
+}
+
+export const pinNow = () => { const answer = state.plan && isReady() ? shown() : null; if (answer?.data && !answer.stale) pin(answer.data); };
