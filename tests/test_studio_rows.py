@@ -10,7 +10,7 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 
 import pyarrow.csv as pc
 
-from kech.tables.demo import NINE_ROWS, generate_town
+from kech.tables.demo import generate_town, nine_rows
 from studios import running
 
 TOWN = generate_town(400)
@@ -91,7 +91,7 @@ def test_every_row_is_in_one_class_whose_labels_hold_it(ask, suppress):
 def test_the_icicle_shows_the_nine_rows_at_their_true_places(studio):
     """Components of rows whose distance is at most 2 eps, found by joining pairs, at every eps of the picture."""
     picture = studio.ask(studio.open_nine(k=3), "icicle")
-    points = list(zip(NINE_ROWS["age"], NINE_ROWS["zip"], strict=True))
+    points = list(zip(*(nine_rows()[name].to_pylist() for name in ("age", "zip")), strict=True))
     spans = [max(column) - min(column) for column in zip(*points, strict=True)]
     reach = [
         (max(abs(a - b) / span for a, b, span in zip(points[i], points[j], spans, strict=True)) / 2, i, j)

@@ -24,6 +24,7 @@ from shlex import join, quote
 from kech.errors.wording import in_python
 
 CLOSE = 0.8  # similarity of two names from which kech suggests one for the other
+CLOSE_COLUMN = 0.65  # the same of columns, whose names are short
 
 
 class MessageMixin:
@@ -85,7 +86,8 @@ class NoSuchColumn(UsageError):
     def __init__(self, column: str, columns: Iterable[str], *, released: bool = False) -> None:
         original_names = {name.casefold(): name for name in columns}
         close = [
-            original_names[name] for name in get_close_matches(column.casefold(), original_names, n=1, cutoff=CLOSE)
+            original_names[name]
+            for name in get_close_matches(column.casefold(), original_names, n=1, cutoff=CLOSE_COLUMN)
         ]
         advice = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
         if released:

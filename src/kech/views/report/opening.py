@@ -131,9 +131,9 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
 
 def say_sensitive(figures: Mapping[str, Any]) -> Markup:
     """The sensitive columns, and which goals protect them."""
-    asked = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
-    head = f"Protected by {', '.join(asked)}" if asked else "Sensitive"
-    tail = "." if asked else ". No l, t or alpha was asked, so a class may give them away."
+    goals = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
+    head = f"Protected by {', '.join(goals)}" if goals else "Sensitive"
+    tail = "." if goals else ". No l, t or alpha was asked, so a class may give them away."
     return join(f"{head}, and published as they are: ", names(figures["sensitive"]), tail)
 
 
