@@ -385,6 +385,7 @@ def test_balls_meet_when_any_few_of_them_do():
 
 def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
     number = line_axis(np.arange(4.0))
+    reasons = ["does not hold numbers or dates", "has NULLs", "is on a grid", "is on a grid"]
     others = [
         build_rank_axis("c", ["a", "b"], ["a", "b"], False, is_ordered=True),
         line_axis(np.arange(4.0), has_null=True),
@@ -392,12 +393,10 @@ def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
         line_axis(np.arange(40.0), grid=10.0),
     ]
     build_filtration(gather([number], np.zeros((1, 1))), "ball")
-    for axis in others:
+    for axis, reason in zip(others, reasons, strict=True):
         points = gather([number, axis], np.zeros((1, 2)))
         build_filtration(points, "box")
-        with pytest.raises(
-            BadOption, match=r"column 'c' does not hold numbers, has NULLs or is on a grid; use metric=.box."
-        ):
+        with pytest.raises(BadOption, match=rf"column 'c' {reason}; use metric=.box."):
             build_filtration(points, "ball")
 
 

@@ -88,7 +88,8 @@ def test_a_public_report_hides_values_and_a_private_one_names_them(released):
     public = kech.make_report(path)
     with kech.read_table(people(), **ROLES) as original:
         private = kech.make_report(path, original=original)
-    counted = f"{sum(map(len, shared.values()))} rows, in {len(shared)} classes, share one value with their whole class"
+    classes = f"{len(shared)} class{'es' * (len(shared) != 1)}"
+    counted = f"{sum(map(len, shared.values()))} rows, in {classes}, share one value with their whole class"
 
     for made in (public, private):
         assert counted in made.html
@@ -140,7 +141,7 @@ def test_two_columns_that_are_unique_together_are_told_of(released, run, tmp_pat
     figures = kech.verify_release(path)
     assert (figures["identifying"], figures["identifying_together"]) == ([], [["visit", "hour"]])
     assert "unique on them together" in " ".join(run("verify", path).out.split())
-    assert "values of its own in nearly every row together" in kech.make_report(path).html
+    assert "together they are unique in nearly every row" in kech.make_report(path).html
 
     with kech.read_table(people(), **ROLES) as table:
         release = kech.make_release(table, k=3, grid="exact")

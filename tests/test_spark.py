@@ -210,7 +210,7 @@ def seen(source, **how):
 
 def test_spark_is_asked_for_by_name():
     table = pa.table({"a": [1, 2]})
-    with pytest.raises(BadOption, match="only engine spark has a master"):
+    with pytest.raises(BadOption, match=r"only engine=.spark. has a master"):
         kech.read_table(table, master="local[2]")
     with pytest.raises(BadOption, match="only duckdb reads this table"):
         kech.read_table(table, engine="postgres")

@@ -39,6 +39,10 @@ def best_partition(lattice: GeneralizationLattice, k: int, goal: Goal, suppress:
     try:
         best = lattice.best(k, suppress, holds=holds)
     except GoalNotMet:
-        check_goals(check_reachable(lattice.points, goal), goal, "All rows in one class reach")
+        check_goals(
+            check_reachable(lattice.points, goal),
+            goal,
+            "No node of the lattice keeps it, and all rows in one class reach",
+        )
         raise
     return lattice.partition(best.levels, k, suppress)

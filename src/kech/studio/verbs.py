@@ -128,7 +128,7 @@ def cells(session: TableSession, options: CellsOptions) -> dict[str, Any]:
     """Some rows as they are read."""
     texts = session.texts()
     if any(not 0 <= row < texts.num_rows for row in options.rows):
-        raise BadOption("rows", "the table has no such row.")
+        raise BadOption("rows", "the table has no such row. Ask for rows that it has.")
     lines = texts.take(pa.array(options.rows, pa.int64()))
     columns = [column.to_pylist() for column in lines.columns]
     return {"cells": [list(row) for row in zip(*columns, strict=True)]}

@@ -369,7 +369,7 @@ class Workspace:
         for entry in self.list_releases():
             if entry["folder"] == folder and name in entry["files"]:
                 return self.place(folder) / name
-        raise BadTarget(name, "no release of this folder has such a file.")
+        raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""
