@@ -215,8 +215,8 @@ class Holders(NamedTuple):
     """
 
     holding: Ints  # different people who hold each value
-    standing: Ints  # people who stand there
-    nowhere: int  # people who stand at no value
+    assigned: Ints  # people who are assigned to it
+    assigned_to_null: int  # people who are assigned to a missing value
 
 
 def count_holders_of_values(
@@ -228,5 +228,5 @@ def count_holders_of_values(
     for place, mapping in enumerate(values, len(people)):
         size = len(mapping.codes)
         own_values, assigned = assign_values(person, codes[:, place], rows)
-        standing = np.bincount(assigned, minlength=size + 1)
-        yield Holders(np.bincount(own_values, minlength=size + 1)[:size], standing[:size], int(standing[size]))
+        counts = np.bincount(assigned, minlength=size + 1)
+        yield Holders(np.bincount(own_values, minlength=size + 1)[:size], counts[:size], int(counts[size]))

@@ -630,7 +630,7 @@ def code_values(
         texts, hierarchy = TextCounts(values.values, *holders, has_null), find_hierarchy(table, column)
         axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
-        rows, is_date = holders.standing, kind == "date"
+        rows, is_date = holders.assigned, kind == "date"
         axis = build_line_axis(column, values.values, rows, has_null, is_date=is_date, grid=grid, protect=protect)
     return axis, replace(values, codes=axis.codes, null=max(axis.null, 0))
 

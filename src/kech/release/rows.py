@@ -11,7 +11,7 @@ from kech._kernels import distinct_rows
 from kech.axes.grid import Ints
 from kech.points.models import distinct_values
 from kech.points.partition import Partition, class_widths, tally_sensitive
-from kech.points.people import encode_person
+from kech.points.people import encode_person, number_people
 from kech.release.release import Release
 from kech.tables.table import Table
 
@@ -32,7 +32,7 @@ def count_crowds(table: Table) -> dict[str, Any]:
     return {
         "k": int(crowd.min()),
         "counted": "people" if people else "rows",
-        "people": len(np.unique(number_tuples(codes[:, len(columns) :]))) if people else None,
+        "people": int(number_people(codes[:, len(columns) :]).max()) + 1 if people else None,
         "rows": len(group),
         "alone": float((crowd == 1).mean()),
         "crowd": crowd.tolist(),
