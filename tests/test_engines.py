@@ -105,7 +105,7 @@ def put_into_postgres(address, table):
     found = find_address(address)
     quoted = ".".join(map(quote, found.names))
     columns = ", ".join(f"{quote(field.name)} {stored_type(field.type)}" for field in table.schema)
-    with psycopg.connect(found.place) as connection, connection.cursor() as cursor:
+    with psycopg.connect(found.location) as connection, connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted} CASCADE")
         cursor.execute(f"CREATE TABLE {quoted} ({columns})")
         with cursor.copy(f"COPY {quoted} FROM STDIN") as copy:

@@ -287,8 +287,8 @@ def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
     """Rows in equal steps between the smallest and the largest value."""
     low, high = (float(end) / BARS for end in (values.min(), values.max()))  # the range may overflow
     steps = min(BARS, len(values))
-    place = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
-    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts, minlength=steps)
+    bar = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
+    bars = np.bincount(np.clip(bar, 0, steps - 1).astype(int), weights=counts, minlength=steps)
     return tuple(bars.astype(int).tolist())
 
 

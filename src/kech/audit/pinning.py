@@ -72,8 +72,8 @@ def find_values(linkage: Linkage, cover: Cover, column: str) -> list[tuple[int, 
     join = lru_cache(maxsize=MOST_SETS)(lambda cells: Values().union(*(class_values[cell] for cell in cells)))
     keys, first, counts = np.unique(cover.row, return_index=True, return_counts=True)
     cells, ends = cover.cell.tolist(), (first + counts).tolist()
-    places = zip(keys.tolist(), first.tolist(), ends, strict=True)
-    return [(key, join(tuple(cells[start:end]))) for key, start, end in places]
+    runs = zip(keys.tolist(), first.tolist(), ends, strict=True)
+    return [(key, join(tuple(cells[start:end]))) for key, start, end in runs]
 
 
 def find_truth(column: str, versions: Sequence[LinkedVersion], keys: Any) -> dict[int, set[Cell]]:
@@ -90,6 +90,6 @@ def values_of_classes(linkage: Linkage, column: str) -> list[Values]:
     """The values that each class holds."""
     class_values: list[set[Cell]] = [set() for _ in linkage.release.labels]
     group: Ints = linkage.release.group
-    for place, cell in zip(group.tolist(), linkage.release.cells[column], strict=True):
-        class_values[place].add(normalize_cell(cell))
+    for number, cell in zip(group.tolist(), linkage.release.cells[column], strict=True):
+        class_values[number].add(normalize_cell(cell))
     return [frozenset(values) for values in class_values]

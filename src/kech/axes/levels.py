@@ -37,7 +37,7 @@ class Level:
     """
 
     cells: Ints  # the cell of each code, ascending from 0
-    places: Ints  # the code on the axis of the level of each code; NULL has its own
+    axis_codes: Ints  # the code on the axis of the level of each code; NULL has its own
     measure: Measure  # a function from the rows of each code to the axis of the level
     axis: Axis  # that axis, measured by all codes of the column
     lo: Ints  # first code, on that axis, of the label of each cell
@@ -59,7 +59,7 @@ class LevelCells:
     """A level without NULL."""
 
     cells: Ints
-    places: Ints
+    axis_codes: Ints
     measure: Measure
 
 
@@ -85,10 +85,10 @@ def mark_values(axis: Axis) -> Ints:
 def build_level(axis: Axis, cells: Ints, draft: LevelCells, rows: Ints) -> Level:
     """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = append_null(axis, draft.places), draft.measure(rows)
-    first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
+    axis_codes, printed = append_null(axis, draft.axis_codes), draft.measure(rows)
+    first, last = (axis_codes[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
-    return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
+    return Level(cells, axis_codes, draft.measure, printed, lo, hi, printed.widths(lo, hi))
 
 
 def append_null(axis: Axis, numbers: Ints) -> Ints:

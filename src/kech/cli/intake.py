@@ -32,7 +32,7 @@ app = App(
 )
 
 MOST_KS = 10_000
-GROUPS = {heading: Group(heading, sort_key=place) for place, heading in enumerate(HEADINGS.values(), 1)}
+GROUPS = {heading: Group(heading, sort_key=index) for index, heading in enumerate(HEADINGS.values(), 1)}
 OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 
 
@@ -253,8 +253,8 @@ def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
     advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
     for field in FIELDS.values():
         if field.option in advised and "--plan" in own and field.part not in ("columns", "goal"):
-            place = f"`kech {words[0]}` reads {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
-            refusal.args = (f"{refusal.typed} {place}",)
+            advice = f"`kech {words[0]}` reads {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
+            refusal.args = (f"{refusal.typed} {advice}",)
     return refusal
 
 

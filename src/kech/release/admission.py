@@ -28,7 +28,15 @@ from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
-from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
+from kech.system.memory import (
+    BASE_BYTES,
+    CELL_BYTES,
+    CELL_COPIES,
+    CODE_BYTES,
+    DISTINCT_VALUE_BYTES,
+    PAIR_BYTES,
+    ROW_BYTES,
+)
 from kech.system.secret import OwnerSecret
 from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
@@ -234,11 +242,11 @@ def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> 
     A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
     """
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
-    if not places:
+    entries = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
+    if not entries:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
-    return places[-1]
+    return entries[-1]
 
 
 def recognise(
@@ -362,14 +370,14 @@ def compare(
         if not all_known:
             return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
-        places = {
+        positions = {
             "others": [i for i, path in enumerate(files, 1) if path in others],
             "partly_read": [
                 i for i, (all_of_it, read) in enumerate(zip(theirs, readable, strict=True), 1) if read is not all_of_it
             ],
         }
         linkages, person = [later, *linked], find_people(table)
-        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **places)
+        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **positions)
         return PastComparison(None, composition, left_out, lacking)
 
 
@@ -384,10 +392,10 @@ def drop_unknown(release: Published, table: Table) -> Published:
 
     Classes may have equal labels then; each stays a class, and a row may be in any of them as far as the table tells.
     """
-    known = [place for place, name in enumerate(release.quasi_identifiers) if name in table.columns]
+    known = [index for index, name in enumerate(release.quasi_identifiers) if name in table.columns]
     if len(known) == len(release.quasi_identifiers) or not known:
         return release
-    names = tuple(release.quasi_identifiers[place] for place in known)
+    names = tuple(release.quasi_identifiers[index] for index in known)
     return replace(
         release, quasi_identifiers=names, labels=tuple(tuple(row[p] for p in known) for row in release.labels)
     )
@@ -405,8 +413,8 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     """
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
-    places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
-    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + places * PLACE_BYTES
+    values = sum(table.facts(name).distinct for name in table.quasi_identifiers)
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + values * DISTINCT_VALUE_BYTES
     need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
     need += max(0, pairs - releases * table.rows) * PAIR_BYTES
     if need > table.allowed_bytes:
@@ -437,18 +445,18 @@ def describe_lacking(columns: Sequence[str]) -> str:
 @contextmanager
 def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path], memory: int | None) -> Iterator[Sequence[Path]]:
     """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
-    with private_folder() as place:
+    with private_folder() as folder:
         addresses = [find_address(name) for name in earlier]
         yield [
-            export_table(address, place / str(i), folders, memory) if address else Path(name)
+            export_table(address, folder / str(i), folders, memory) if address else Path(name)
             for i, (name, address) in enumerate(zip(earlier, addresses, strict=True))
         ]
 
 
-def export_table(address: Address, place: Path, folders: Iterable[Path], memory: int | None) -> Path:
+def export_table(address: Address, folder: Path, folders: Iterable[Path], memory: int | None) -> Path:
     """A released table as text, with the certificate of its hash, which lies in a folder at hand."""
-    place.mkdir()
-    file = place / f"{address.table.replace('/', '_')}.csv"
+    folder.mkdir()
+    file = folder / f"{address.table.replace('/', '_')}.csv"
     with open_database(address, memory) as database:
         database.export(file)
     certificate = find_certificate(digest(file), folders)

@@ -52,10 +52,10 @@ def find_class_of_rows(release: Release, rows: int) -> Ints:
     partition, engine = release.partition, release.table.engine
     shares, point = partition.shares(), number_tuples(engine.code_rows(partition.points.mappings))
     order = np.argsort(point, kind="stable")
-    place = np.empty(len(point), np.int64)
-    place[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
+    rank = np.empty(len(point), np.int64)
+    rank[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
     factor = len(point) + 1
-    at = np.searchsorted(shares["p"] * factor + shares["last"], point * factor + place)
+    at = np.searchsorted(shares["p"] * factor + shares["last"], point * factor + rank)
     share = np.minimum(at, len(shares["p"]) - 1)
     is_published = (at < len(shares["p"])) & (shares["p"][share] == point)
     classes = np.full(rows, -1, np.int64)
@@ -79,8 +79,11 @@ def describe_classes(release: Release) -> dict[str, Any]:
 
 def list_texts(labels: list[str | None]) -> dict[str, Any]:
     """Each text once, and its place for each class."""
-    places: dict[str | None, int] = {}
-    return {"at": [places.setdefault(label, len(places)) for label in labels], "texts": list(places)}
+    index_of_text: dict[str | None, int] = {}
+    return {
+        "at": [index_of_text.setdefault(label, len(index_of_text)) for label in labels],
+        "texts": list(index_of_text),
+    }
 
 
 def find_given_away(partition: Partition) -> dict[str, list[int]]:

@@ -183,8 +183,8 @@ def code_values(values: Any) -> CodedValues:
     """The distinct values of an Arrow array, and the index of each cell; sorted, to hide the order of the rows."""
     coded = values.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
-    place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
-    return CodedValues(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+    rank = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
+    return CodedValues(coded.dictionary.take(order), rank[coded.indices.fill_null(len(order)).to_numpy()])
 
 
 def assign_classes(

@@ -302,11 +302,11 @@ class Engine:
         Where the backend stores a column as words, it is dictionary-encoded.
         """
         rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
-        for place, column in enumerate(columns, 1):
+        for index, column in enumerate(columns, 1):
             if self.layout.columns[column].in_words:
                 words = self.backend.read(sql.all_words(column), "reading the table").column(0).combine_chunks()
-                coded = pa.DictionaryArray.from_arrays(rows.column(place).combine_chunks(), words)
-                rows = rows.set_column(place, rows.field(place).name, coded)
+                coded = pa.DictionaryArray.from_arrays(rows.column(index).combine_chunks(), words)
+                rows = rows.set_column(index, rows.field(index).name, coded)
         return rows
 
     def _count(self, column: int) -> None:

@@ -98,7 +98,7 @@ class Dialect:
     def year_first(self, text: str, day_first: bool) -> str:
         """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first."""
         order = "321" if day_first else "312"
-        year, month, day = (f"{self.group_mark}{place}" for place in order)
+        year, month, day = (f"{self.group_mark}{number}" for number in order)
         first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
         padded = f"regexp_replace({text}, {first}, {self.literal(f'{year}-0{month}-0{day}')})"
         of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(f'-{self.group_mark}1')}"
@@ -146,9 +146,11 @@ class Dialect:
         if kind == "date":
             return f"substr({text}, 1, 10)"
         number = f"abs({self.loose_number(f'trim({self.text(cell, type)})')})"
-        place = f"floor(log10(greatest({number}, {SMALLEST})))"
-        digits = f"round(least({number}, {GREATEST}) * power(10, 5 - {place}))"
-        spelled = f"{self.text(f'CAST({digits} AS BIGINT)', '')} || 'e' || {self.text(f'CAST({place} AS INTEGER)', '')}"
+        exponent = f"floor(log10(greatest({number}, {SMALLEST})))"
+        digits = f"round(least({number}, {GREATEST}) * power(10, 5 - {exponent}))"
+        spelled = (
+            f"{self.text(f'CAST({digits} AS BIGINT)', '')} || 'e' || {self.text(f'CAST({exponent} AS INTEGER)', '')}"
+        )
         return f"CASE WHEN {number} > {SMALLEST} AND {number} < {GREATEST} THEN {spelled} ELSE {text} END"
 
 
@@ -316,8 +318,8 @@ def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -
     """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
     cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
     cells = [fold_cell(layout, i) for i in columns] if folded else cells
-    folded_cells = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
-    names = [f"h{place}" for place in range(len(cells))]
+    folded_cells = ", ".join(f"{cell} AS h{index}" for index, cell in enumerate(cells))
+    names = [f"h{index}" for index in range(len(cells))]
     return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
         FROM (SELECT {folded_cells} FROM {layout.rows(columns)} AS kept) AS held
         WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
@@ -426,8 +428,8 @@ class PackedCodes:
         for name, columns in zip(self.names, self.keys, strict=True):
             rest = np.asarray(table[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in columns)
             for j in columns:
-                place, rest = np.divmod(rest, self.strides[j])
-                codes[:, j] = place + self.lowest[j]
+                quotient, rest = np.divmod(rest, self.strides[j])
+                codes[:, j] = quotient + self.lowest[j]
         return codes
 
 
@@ -488,7 +490,7 @@ def rows_not_left_out(layout: Layout, rest: Layout) -> str:
 def surplus_rows(rows: str) -> str:
     """The rows of each group beyond the number that stays, which is `kept` in a table `gone`."""
     return f"""SELECT r FROM (SELECT coded.r, gone.kept,
-        row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS place FROM {rows}) AS beyond WHERE place > kept"""
+        row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS rank FROM {rows}) AS beyond WHERE rank > kept"""
 
 
 # -- equal rows of points that several classes share -----------------------------------------------------------
