@@ -11,7 +11,7 @@ import pyarrow as pa
 
 import kech
 from page import draw
-from role_tables import LATER, TABLES, make_columns, split_spec
+from role_tables import LATER, TABLES, list_outcomes, make_columns, split_spec
 from run import HERE, describe_run, parse_arguments
 
 RESULTS, PAGE = HERE / "results" / "roles.json", HERE / "pages" / "roles.md"
@@ -38,12 +38,14 @@ def judge(name: str, number: int) -> Iterable[dict[str, Any]]:
     spec = TABLES[name]
     with kech.read_table(pa.table(make_columns(spec, ROWS, SEED + number))) as table:
         guessed = {column.column: column for column in kech.inspect_table(table).columns}
+    outcomes = list_outcomes(spec)
     for column, roles, _ in split_spec(spec):
         guess = guessed[column]
         yield {
             "table": name,
             "column": column,
             "roles": sorted(roles),
+            "outcome": column in outcomes,
             "guess": LETTERS[guess.role],
             "confidence": guess.confidence,
             "reason": guess.reason,
@@ -68,6 +70,9 @@ def draw_roles(lines: Sequence[dict[str, Any]]) -> str:
     for letter, role in ROLES.items():
         alone, found, guesses, right = measure(lines, letter)
         rows.append([role, str(alone), ratio(found, alone), str(guesses), ratio(right, guesses)])
+    outcomes = [line for line in lines if line["outcome"] and line["roles"] == ["S"]]
+    found = sum(line["guess"] == "S" for line in outcomes)
+    rows.append(["of these: outcomes", str(len(outcomes)), ratio(found, len(outcomes)), "", ""])
     return draw(["role", "columns", "recall", "guessed", "precision"], rows)
 
 
