@@ -118,7 +118,7 @@ quasi-identifier; where its role is sensitive, that counts as missed.
 
 {len(TABLES) - len(LATER)} tables were at hand while the recogniser was built. {len(LATER)} were written before it had
 seen them, and it was not changed for them: theirs are the figures to expect. Earlier versions met ten other new tables
-each, now among those at hand: recall of sensitive columns was 0.77, then 0.75.
+each, now among those at hand: recall of sensitive columns was 0.77, 0.75, 0.68, and 0.54 on the last twelve.
 
 Direct identifiers that were guessed as something to publish: {leaks}.
 
