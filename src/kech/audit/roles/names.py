@@ -6,7 +6,7 @@ A name is taken apart at spaces, signs, digits and capitals, and accents are dro
 are looked for, the longest first; a word that is written together with others counts if all parts are words, so
 `birthcontrol` is birth control and not birth.  Then a word may be cut short (`bundesl`), drawn out (`alcoholism`) or
 bent (`survivor`), and an ending may name a disease (`bronchitis`).  Last, a word may be spelled as in another language
-(`neumonia`) or with one letter amiss (`Handcap`), or a long word may begin or end with one of the list.
+(`kolesterol`) or with one letter amiss (`Handcap`), or a long word may begin or end with one of the list.
 Of several words the last counts, as in `patient_age`, or the one before
 a preposition, as in `age_at_diagnosis`.
 """
@@ -125,7 +125,7 @@ def begin_alike(word: str, known: str) -> bool:
 def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
     """What a word means that sounds like one of the list, but for one letter, or that begins or ends with one.
 
-    >>> [clue.meaning.says for name in ("neumonia", "Handcap", "storage") for _, clue in find_alike(name.lower())]
+    >>> [clue.meaning.says for name in ("kolesterol", "Handcap", "storage") for _, clue in find_alike(name.lower())]
     ['health', 'health']
     """
     plain = word.strip("0123456789")
