@@ -86,7 +86,7 @@ class Partition:
         last = np.cumsum(rows)
         start = np.searchsorted(point, point)
         last -= np.where(start > 0, last[start - 1], 0)
-        return {"p": point, "class": self.group[order], "first": last - rows + 1, "last": last}
+        return {"point": point, "class": self.group[order], "first": last - rows + 1, "last": last}
 
 
 def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:

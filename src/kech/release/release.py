@@ -146,8 +146,8 @@ class Release:
     def published_shares(self) -> dict[str, NDArray[np.int64]]:
         """The shares of the partition, with points numbered as the published table has them."""
         shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
-        taken = np.bincount(shares["p"]) > 0
-        return shares | {"p": (np.cumsum(taken) - 1)[shares["p"]]}
+        taken = np.bincount(shares["point"]) > 0
+        return shares | {"point": (np.cumsum(taken) - 1)[shares["point"]]}
 
     @cached_property
     def numbering(self) -> NumberedPeople | None:

@@ -55,9 +55,9 @@ def find_class_of_rows(release: Release, rows: int) -> Ints:
     rank = np.empty(len(point), np.int64)
     rank[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
     factor = len(point) + 1
-    at = np.searchsorted(shares["p"] * factor + shares["last"], point * factor + rank)
-    share = np.minimum(at, len(shares["p"]) - 1)
-    is_published = (at < len(shares["p"])) & (shares["p"][share] == point)
+    at = np.searchsorted(shares["point"] * factor + shares["last"], point * factor + rank)
+    share = np.minimum(at, len(shares["point"]) - 1)
+    is_published = (at < len(shares["point"])) & (shares["point"][share] == point)
     classes = np.full(rows, -1, np.int64)
     numbers = np.asarray(engine.read_texts([]).column(0).to_numpy(), np.int64)
     classes[numbers] = np.where(is_published, shares["class"][share], -1)
