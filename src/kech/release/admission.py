@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
-from kech.points.people import encode_people, number_people
+from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
@@ -384,7 +384,7 @@ def compare(
 def find_people(table: Table) -> NDArray[np.int64] | None:
     """The person of each row, as a number; none where every row is another person."""
     mappings = encode_people(table)
-    return number_people(table.engine.code_rows(mappings)) if mappings else None
+    return number_tuples(table.engine.code_rows(mappings)) if mappings else None
 
 
 def drop_unknown(release: Published, table: Table) -> Published:

@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 import kech
+from kech.certificate import BESIDE
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
 from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
@@ -34,7 +35,7 @@ EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)
 TREES = (".csv", ".toml", ".json")
 MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
-CERTIFICATE, COMPANIONS = ".certificate.json", ("report.html", "kech.toml")
+COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
 
 
@@ -267,7 +268,7 @@ def describe_release(certificate: Path) -> dict[str, Any] | None:
     """What a page lists of a release: its files, and what its certificate says; nothing of any other file."""
     try:
         document = msgspec.json.decode(certificate.read_bytes())
-        names = [certificate.name.removesuffix(CERTIFICATE), certificate.name, *COMPANIONS]
+        names = [certificate.name.removesuffix(BESIDE), certificate.name, *COMPANIONS]
         return {
             "folder": certificate.parent.name,
             "files": [name for name in names if (certificate.parent / name).is_file()],
@@ -360,7 +361,7 @@ class Workspace:
     def list_releases(self) -> list[dict[str, Any]]:
         """The releases in the folder of the studio, the latest first."""
         with suppress(OSError):
-            files = sorted(self.target.glob(f"*/*{CERTIFICATE}"), key=lambda file: -file.stat().st_mtime)
+            files = sorted(self.target.glob(f"*/*{BESIDE}"), key=lambda file: -file.stat().st_mtime)
             return [entry for file in files[:MOST_LISTED] if (entry := describe_release(file))]
         return []
 
