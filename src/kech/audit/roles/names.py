@@ -131,8 +131,8 @@ def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
     plain = word.strip("0123456789")
     if is_filler(plain):
         return
-    meanings = sounding_alike().get(sound_of(plain), set()) or {
-        meaning for letters in omit_letter(sound_of(plain)) for meaning in amiss_by_a_letter().get(letters, ())
+    meanings = meanings_by_sound().get(sound_of(plain), set()) or {
+        meaning for letters in omit_letter(sound_of(plain)) for meaning in meanings_by_near_sound().get(letters, ())
     }
     meanings = meanings or set(find_heads(plain))
     if len(meanings) == 1:
@@ -167,23 +167,23 @@ def omit_letter(sound: str) -> list[str]:
 
 
 @cache
-def sounding_alike() -> dict[str, set[Meaning]]:
+def meanings_by_sound() -> dict[str, set[Meaning]]:
     """Meanings by sound, of words that are long enough to be known by it."""
-    found: dict[str, set[Meaning]] = {}
+    by_sound: dict[str, set[Meaning]] = {}
     for text, meaning in single_words().items():
         if len(sound_of(text)) >= SHORTEST_PART:
-            found.setdefault(sound_of(text), set()).add(meaning)
-    return found
+            by_sound.setdefault(sound_of(text), set()).add(meaning)
+    return by_sound
 
 
 @cache
-def amiss_by_a_letter() -> dict[str, set[Meaning]]:
+def meanings_by_near_sound() -> dict[str, set[Meaning]]:
     """Meanings by sounds, and by sounds that lack one letter."""
-    found: dict[str, set[Meaning]] = {}
-    for sound, meanings in sounding_alike().items():
+    by_sound: dict[str, set[Meaning]] = {}
+    for sound, meanings in meanings_by_sound().items():
         for letters in omit_letter(sound):
-            found.setdefault(letters, set()).update(meanings)
-    return found
+            by_sound.setdefault(letters, set()).update(meanings)
+    return by_sound
 
 
 def split_compound(word: str) -> list[list[str]]:
