@@ -22,8 +22,7 @@ from kech.axes.spelling import (
     join_hints,
 )
 from kech.errors import BadOption, KechError, ManyValues
-from kech.points.people import encode_person
-from kech.points.people import number_tuples
+from kech.points.people import encode_person, number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.identifying import find_identifying_together, is_identifying
