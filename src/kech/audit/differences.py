@@ -13,7 +13,7 @@ import numpy as np
 
 from kech.release.composition import count_contents, find_same
 from kech.release.covers import Cover, find_present, pair_cells, restrict
-from kech.release.joint import Version
+from kech.release.joint import LinkedVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Difference:
 
 
 def find_differences(
-    first: int, second: int, versions: Sequence[Version], covers: Sequence[Cover], k: int
+    first: int, second: int, versions: Sequence[LinkedVersion], covers: Sequence[Cover], k: int
 ) -> Difference:
     """Compare two releases class by class."""
     one, other = versions[first].linkage, versions[second].linkage

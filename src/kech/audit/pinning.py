@@ -16,7 +16,7 @@ import numpy as np
 
 from kech.certificate import Cell
 from kech.release.covers import Cover
-from kech.release.joint import Version
+from kech.release.joint import LinkedVersion
 from kech.release.linkage import Bools, read_codes
 from kech.release.placement import find_possible
 from kech.release.published import Ints, normalize_cell
@@ -59,14 +59,14 @@ class Choices:
         return self.key * values + self.value[self.slot]
 
 
-def find_common(versions: Sequence[Version]) -> list[str]:
+def find_common(versions: Sequence[LinkedVersion]) -> list[str]:
     """Sensitive columns that all releases publish."""
     first, *others = (version.linkage.release.sensitive for version in versions)
     return [name for name in first if all(name in names for names in others)]
 
 
 def pin_values(
-    column: str, versions: Sequence[Version], covers: Sequence[Cover], certain: Bools, chosen: Ints | None = None
+    column: str, versions: Sequence[LinkedVersion], covers: Sequence[Cover], certain: Bools, chosen: Ints | None = None
 ) -> Pinned:
     """What is left of every key that several releases must hold, or of those that are chosen.
 
@@ -96,7 +96,7 @@ def pair_holders(choices: Sequence[Choices], certain: Bools) -> list[tuple[Choic
     return list(zip(choices, certain.T, strict=True))
 
 
-def list_choices(version: Version, cover: Cover, column: str, numbers: dict[Cell, int]) -> Choices:
+def list_choices(version: LinkedVersion, cover: Cover, column: str, numbers: dict[Cell, int]) -> Choices:
     """Every key with all values of the classes it could be in."""
     release = version.linkage.release
     cells = release.cells[column]
@@ -109,7 +109,7 @@ def list_choices(version: Version, cover: Cover, column: str, numbers: dict[Cell
     return Choices(np.repeat(cover.row, times), np.repeat(first[cover.cell], times) + nth, values, room)
 
 
-def own_values(version: Version, column: str, numbers: dict[Cell, int]) -> Ints:
+def own_values(version: LinkedVersion, column: str, numbers: dict[Cell, int]) -> Ints:
     """Every key of a version with the value that it has in the original."""
     texts, codes = read_codes(version.linkage.table, [column])[column]
     known = np.array([numbers.setdefault(normalize_cell(text), len(numbers)) for text in texts], np.int64)

@@ -28,7 +28,7 @@ HELD = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Version:
+class LinkedVersion:
     """A release and its original, whose rows carry numbers that are the same in all versions."""
 
     linkage: Linkage
@@ -45,7 +45,7 @@ class Version:
         order = np.argsort(self.key[cover.row], kind="stable")
         return rule_out(Cover(self.key[cover.row][order], cover.cell[order]), self.linkage.release.sizes)
 
-    def cover_held(self, earlier: Sequence["Version"], option: str) -> Cover:
+    def cover_held(self, earlier: Sequence["LinkedVersion"], option: str) -> Cover:
         """Which keys could be in which class of a series, which may still hold their cells of earlier versions."""
         release, pairs = self.linkage.release, []
         for linkage, key in self.list_held(earlier):
@@ -61,17 +61,17 @@ class Version:
             raise BadOption(option, HELD) from None
         return rule_out(Cover(keys, cells), release.sizes)
 
-    def list_held(self, earlier: Sequence["Version"]) -> list[tuple[Linkage, Ints]]:
+    def list_held(self, earlier: Sequence["LinkedVersion"]) -> list[tuple[Linkage, Ints]]:
         """The release linked to each version whose rows it could hold, with the keys of these."""
         before = [(link(self.linkage.release, version.linkage.table), version.key) for version in earlier]
         return [(self.linkage, self.key), *(before if self.section else [])]
 
-    def narrow(self, cover: Cover, earlier: Sequence["Version"]) -> Cover:
+    def narrow(self, cover: Cover, earlier: Sequence["LinkedVersion"]) -> Cover:
         """What the owner knows beyond a reader: a row is where its own cells are published."""
         return place_own(cover, self.list_held(earlier))
 
 
-def cover_all(versions: Sequence[Version], option: str) -> list[Cover]:
+def cover_all(versions: Sequence[LinkedVersion], option: str) -> list[Cover]:
     """Which keys could be in which class of every release."""
     return [
         version.cover_held(versions[:place], option) if version.section else version.cover(option)
@@ -79,7 +79,7 @@ def cover_all(versions: Sequence[Version], option: str) -> list[Cover]:
     ]
 
 
-def narrow_all(versions: Sequence[Version], covers: Sequence[Cover]) -> list[Cover]:
+def narrow_all(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> list[Cover]:
     """The same for the owner, who knows the cells of every row."""
     return [
         version.narrow(cover, versions[:place])
@@ -87,7 +87,7 @@ def narrow_all(versions: Sequence[Version], covers: Sequence[Cover]) -> list[Cov
     ]
 
 
-def find_certain(versions: Sequence[Version], covers: Sequence[Cover]) -> Bools:
+def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> Bools:
     """For each key and each release whether it must be in a class."""
     certain = find_present(covers)
     for place, version in enumerate(versions):
@@ -102,7 +102,9 @@ def find_certain(versions: Sequence[Version], covers: Sequence[Cover]) -> Bools:
     return certain
 
 
-def find_withdrawn(version: Version, earlier: Sequence[Version], covers: Sequence[Cover], keys: int) -> Bools:
+def find_withdrawn(
+    version: LinkedVersion, earlier: Sequence[LinkedVersion], covers: Sequence[Cover], keys: int
+) -> Bools:
     """Keys that could be in a class that lost rows since an earlier release; all, where rows were missing from it."""
     may_be = np.zeros(keys, bool)
     of_series = [(each, cover) for each, cover in zip(earlier, covers, strict=False) if each.section]

@@ -5,7 +5,7 @@ from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
 from kech.audit.pinning import find_common, pin_values
 from kech.release.covers import Cover
-from kech.release.joint import Version, cover_all, find_certain, narrow_all
+from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
 from kech.release.linkage import Bools
 from kech.release.meet import find_meet, number_labels
 
@@ -18,7 +18,7 @@ def attack_composition(target: Target) -> list[Attack]:
     """
     if target.second is None:
         return []
-    versions = [Version(target.linkage, target.key), target.second]
+    versions = [LinkedVersion(target.linkage, target.key), target.second]
     covers = cover_all(versions, "--second")
     certain = find_certain(versions, covers)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_RECORDS]
@@ -30,7 +30,7 @@ def attack_composition(target: Target) -> list[Attack]:
     ]
 
 
-def attack_meet(versions: list[Version], covers: list[Cover], certain: Bools) -> Attack:
+def attack_meet(versions: list[LinkedVersion], covers: list[Cover], certain: Bools) -> Attack:
     """How many records stay together with fewer in both releases than either promises; alone, none does."""
     releases = [version.linkage.release for version in versions]
     k = min(int(release.sizes.min()) for release in releases)
