@@ -75,8 +75,9 @@ TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its pl
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
-    "worst_k": None,
     "below": None,
+    "candidates": None,
+    "changed": None,
     "counted": "rows",
 }  # figures of no composition
 
@@ -333,10 +334,11 @@ def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
     """Whether releases of other tables, or a series, leave as many candidates as each promised alone.
 
-    In every intersection of classes: who knows the sizes of the classes may exclude those that nobody can be in.
+    In every intersection of classes, and no few rows came or left under equal labels.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    return (of_others or terms.series is not None) and composition.worst_k >= least
+    is_kept = composition.joint_k >= least and not composition.changed
+    return (of_others or terms.series is not None) and is_kept
 
 
 def first_of(entry: LedgerEntry) -> str:
@@ -358,7 +360,7 @@ def compare(
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     for path, release in zip(files, theirs, strict=True):
         draft.check_columns(path.name, release.quasi_identifiers)
-    with draft.open_columns(list(columns)) as table:
+    with draft.open_columns([*columns, *mine.cells]) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)
         left_out = any(release.rows < table.rows for release in theirs)
@@ -423,11 +425,12 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
-    counted = "people" if composition.counted == "people" else "candidates"
+    counted = "people" if composition.counted == "people" else "rows"
+    changed = f" {composition.changed:,} rows came or left under equal labels, which shows them."
     return (
-        f"one alone hides every row among {composition.k} {counted} or more; together, some row "
-        f"among {composition.joint_k} (the smallest overlap of classes has {composition.worst_k}), and "
-        f"{composition.below:,} of {composition.rows:,} rows among fewer than {composition.k}."
+        f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
+        f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
+        f"{composition.k}.{changed if composition.changed else ''}"
     )
 
 

@@ -233,11 +233,15 @@ def print_joint_risk(result: dict[str, Any]) -> None:
 
 def print_joint_k(result: dict[str, Any]) -> None:
     """Among how many rows hide in all releases."""
-    joint, k, counted = result["joint_k"], result["k"], result["counted"]
-    words = f"joint k = {joint:,}" if joint < k else f"joint k is {joint:,} or more"
-    say(f"Together: {words}, over {result['rows']:,} rows that are in several versions.")
+    k, counted = result["k"], result["counted"]
+    meaning = f"the fewest {counted} that stay together in all releases of a row"
+    say(f"Together: joint k = {result['joint_k']:,}, {meaning}, over {result['rows']:,} rows that are in several.")
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
-    say(f"{result['below']:,} rows{who} hide among fewer than {k:,} {counted} in all their releases.")
+    say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
+    fewest = f"{result['candidates']:,}" if result["candidates"] < k else f"{k:,} or more"
+    say(f"By labels and sizes of classes alone, every row has {fewest} candidates.")
+    if result["undecided"]:
+        say(f"{result['undecided']:,} rows fit several classes of a release, so the figure is one reading.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
@@ -306,12 +310,11 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
         say(f"This table was released before; {proof}.")
     if word["verdict"] == "composed":
         of_what = " of some of its rows" if word["shared"] else ""
-        candidates = "people" if word["counted"] == "people" else "candidates"
+        counted = word["counted"]
         warn(
-            f"this release alone hides every row among {word['k']} {candidates} or more. Together with earlier "
-            f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows "
-            f"have fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
-            "figures."
+            f"this release alone hides every row among {word['k']} {counted} or more. Together with earlier "
+            f"releases{of_what} ({word['earlier']}), joint k = {word['joint_k']}: {word['below']:,} rows stay together "
+            f"with fewer than {word['k']}. Do not publish these figures."
         )
     if word["updated"]:
         warn(
