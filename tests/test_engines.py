@@ -804,3 +804,43 @@ def test_months_may_come_first_and_a_day_that_is_none_stays(workshop):
     assert [row[0] for row in engine.head([0], 20)] == ["2020-12-31"] * 19 + ["31/12/2020"]
     assert engine.describe(0).first_not_date == 20
     assert {row[0] for row in engine.head([1], 20)} == {"1,5"}
+
+
+SPELLINGS = (
+    "Female",
+    " female",
+    "FEMALE\u00a0",
+    "O'Brien",
+    "o'BRIEN",
+    "a\\n",
+    "A\\N",
+    "Straße",
+    "STRASSE",
+    "ｆｅｍａｌｅ",
+    "%s",
+)
+FOLDED = ("female", "female", "female", "o'brien", "o'brien", "a\\n", "a\\n", "strasse", "strasse", "female", "%s")
+
+
+def test_spellings_are_folded_alike_on_every_engine(workshop):
+    texts = [None if place % 13 == 5 else SPELLINGS[place % len(SPELLINGS)] for place in range(40)]
+    folded = [text if text is None else FOLDED[SPELLINGS.index(text)] for text in texts]
+    many = [f"Value {place}" for place in range(1001)]
+    engine = workshop.load({"few": texts})
+    engine.rewrite(decimal=None, dates=None, fold=True)
+    assert [row[0] for row in engine.head([0], 40)] == folded
+
+    engine = workshop.load({"many": many})
+    engine.rewrite(decimal=None, dates=None, fold=True)
+    assert engine.count_values(0, "text")[0] == sorted(many)  # so many texts are no categories
+
+
+def test_folded_spellings_get_the_same_labels_on_every_engine(workshop, tmp_path):
+    table = people()
+    spelled = pa.array([SPELLINGS[row % len(SPELLINGS)] for row in range(table.num_rows)])
+    table = table.set_column(table.column_names.index('ord"er'), 'ord"er', spelled)
+    header, rows, _ = released({"source": table, "fold_variants": True}, tmp_path / "reference.csv")
+    _, found, _ = released(workshop.place(table) | {"fold_variants": True}, tmp_path / "found.csv")
+    assert classes(header, found) == classes(header, rows)
+    assert "female" in str(rows)
+    assert "Female" not in str(rows)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kech.release.composition import Cover, count_contents, find_same, pair_cells
-from kech.release.joint import Version, find_present, restrict
+from kech.release.joint import LinkedVersion, find_present, restrict
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Difference:
 
 
 def find_differences(
-    first: int, second: int, versions: Sequence[Version], covers: Sequence[Cover], k: int
+    first: int, second: int, versions: Sequence[LinkedVersion], covers: Sequence[Cover], k: int
 ) -> Difference:
     """Compare two releases class by class."""
     one, other = versions[first].linkage, versions[second].linkage

@@ -139,7 +139,7 @@ def describe_plan(plan: Request) -> dict[str, Any]:
         "hierarchies": Path(plan.columns.hierarchies).name if plan.columns.hierarchies else None,
         "hierarchy": hierarchies,
         "grid": {name: axis.grid for name, axis in sorted(plan.axes.items()) if axis.grid is not None},
-        "null_values": len(plan.reading.null_values),
+        "null_values": len(plan.input.null_values),
     }
 
 

@@ -21,7 +21,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption, ClaimBroken, OutOfMemory
 from kech.release.composition import Cover, count_candidates
 from kech.release.foreign import read_foreign
-from kech.release.joint import Version, count_joint, cover_all, find_certain
+from kech.release.joint import LinkedVersion, count_joint, cover_all, find_certain
 from kech.release.linkage import link
 from kech.release.published import Ints, Published, read_published
 from kech.request import Request
@@ -181,13 +181,15 @@ def judge(
     )
 
 
-def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> list[Version]:
+def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> list[LinkedVersion]:
     """Every release with its original, or with the one of all, and the numbers of its rows."""
     report("matching rows by their key")
     of_release = [*tables] if len(tables) > 1 else [tables[0]] * len(releases)
     numbers = number_rows(tables, key)
     keys = numbers if len(tables) > 1 else numbers * len(releases)
-    return [Version(link(release, table), own) for release, table, own in zip(releases, of_release, keys, strict=True)]
+    return [
+        LinkedVersion(link(release, table), own) for release, table, own in zip(releases, of_release, keys, strict=True)
+    ]
 
 
 def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
@@ -224,7 +226,7 @@ def number_owners(tables: Sequence[Table], key: Sequence[str], person: Sequence[
     return owner
 
 
-def measure_alone(version: Version, cover: Cover, person: Ints | None) -> int:
+def measure_alone(version: LinkedVersion, cover: Cover, person: Ints | None) -> int:
     """k of one release: rows of its smallest class; or people, as stated, or as many as its rows could be of."""
     release = version.linkage.release
     rows = int(release.sizes.min(initial=version.linkage.rows))

@@ -13,7 +13,7 @@ import numpy as np
 
 from kech.certificate import Cell
 from kech.release.composition import Cover
-from kech.release.joint import Version
+from kech.release.joint import LinkedVersion
 from kech.release.linkage import Bools, Linkage
 from kech.release.published import Ints, normalize_cell
 
@@ -36,14 +36,18 @@ class Pinned:
         return asdict(self)
 
 
-def find_common(versions: Sequence[Version]) -> list[str]:
+def find_common(versions: Sequence[LinkedVersion]) -> list[str]:
     """Sensitive columns that all releases publish."""
     first, *others = (version.linkage.release.sensitive for version in versions)
     return [name for name in first if all(name in names for names in others)]
 
 
 def pin_values(
-    column: str, versions: Sequence[Version], covers: Sequence[Cover], certain: Bools, chosen: set[int] | None = None
+    column: str,
+    versions: Sequence[LinkedVersion],
+    covers: Sequence[Cover],
+    certain: Bools,
+    chosen: set[int] | None = None,
 ) -> Pinned:
     """What is left of every key that several releases must hold, or of those that are chosen.
 
@@ -72,7 +76,7 @@ def find_values(linkage: Linkage, cover: Cover, column: str) -> list[tuple[int, 
     return [(key, join(tuple(cells[start:end]))) for key, start, end in places]
 
 
-def find_truth(column: str, versions: Sequence[Version], keys: Any) -> dict[int, set[Cell]]:
+def find_truth(column: str, versions: Sequence[LinkedVersion], keys: Any) -> dict[int, set[Cell]]:
     """The values that each key has in its versions: one, unless it was corrected."""
     truth: dict[int, set[Cell]] = {key: set() for key in keys}
     for version in versions:

@@ -173,7 +173,7 @@ def read_as_released(release: Published, original: Table) -> Iterator[Table]:
         clean = Request(
             columns=table.request.columns,
             axes=table.request.axes,
-            reading=table.request.reading,
+            input=table.request.input,
             labels=Labels(key_file=table.request.labels.key_file),
             limits=table.request.limits,
         )

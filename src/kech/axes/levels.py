@@ -55,7 +55,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draft:
+class LevelCells:
     """A level without NULL."""
 
     cells: Ints
@@ -82,7 +82,7 @@ def mark_values(axis: Axis) -> Ints:
     return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
 
 
-def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
+def build_level(axis: Axis, cells: Ints, draft: LevelCells, rows: Ints) -> Level:
     """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
     places, printed = append_null(axis, draft.places), draft.measure(rows)
@@ -104,13 +104,13 @@ def number_cells(cells: Ints) -> Ints:
 # -- trees -----------------------------------------------------------------------------------------------
 
 
-def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
+def tree_levels(axis: TreeAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a hierarchy; cells are nodes."""
     del occupied
     top = axis.tree.height - 1
     levels = [*range(max(top, 1)), top]
     codes = [axis.tree.level_codes(level).astype(np.int64) for level in levels]
-    return [Draft(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
+    return [LevelCells(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
 
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
@@ -139,12 +139,12 @@ def count_leaves(axis: TreeAxis, rows: Ints) -> TreeAxis:
 # -- orders and sets -------------------------------------------------------------------------------------
 
 
-def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
+def rank_levels(axis: RankAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of an order or set: single values; in an order runs of 2, 4, 8 and so on; everything."""
     del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
     merges = max(axis.values - 1, 1).bit_length() if axis.is_ordered else 1
-    return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
+    return [LevelCells(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
@@ -157,7 +157,7 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 # -- lines -----------------------------------------------------------------------------------------------
 
 
-def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
+def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a line: its cells, then the steps of coarser and coarser rulers, then everything.
 
     On a line with open tails, marks below the first edge are no edges.  A ruler whose steps join no two values of the
@@ -180,11 +180,11 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
 
-def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
+def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> LevelCells:
     """The level with these cells, each printed from its low to its high end."""
     codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
     line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
-    return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
+    return LevelCells(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 
 def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
@@ -235,7 +235,7 @@ def outer_starts(axis: LineAxis) -> tuple[float, float]:
     return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
 
 
-FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[Draft]]] = {
+FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[LevelCells]]] = {
     TreeAxis: tree_levels,
     RankAxis: rank_levels,
     LineAxis: line_levels,

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, map_ahead, tally
+from kech.certificate.tally import Cell, CellCounter, Coded, Counts, Ints, map_ahead, tally
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
 AnyPath = str | PathLike[str]
@@ -135,7 +135,7 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     )
     with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
-        return Tally(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
+        return CellCounter(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -288,7 +288,7 @@ def _open_parquet(path: Path) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         with _parquet_file(path, texts.intersection(names)) as file:
             batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            return Tally(len(names)).count(map_ahead(partial(_list_cells, names=names), batches, WORKERS))
+            return CellCounter(len(names)).count(map_ahead(partial(_list_cells, names=names), batches, WORKERS))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Cell: TypeAlias = str | None
 Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # distinct texts, and the index of each row's text
-Block: TypeAlias = tuple["Packing", list[Ints]]
+Block: TypeAlias = tuple["PackedNumbers", list[Ints]]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -40,18 +40,18 @@ class Counts:
 
     def first(self, columns: int) -> tuple["Counts", Ints]:
         """The combinations of the first columns only, and for each combination the index of its first cells there."""
-        packing = Packing([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
+        packing = PackedNumbers([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
         keys, group = np.unique(packing.pack(self.places[:columns]), return_inverse=True)
         rows = sums(group, self.rows, len(keys)).astype(np.int64)
         return Counts(self.texts[:columns], packing.unpack(keys), rows), group
 
 
-class Tally:
+class CellCounter:
     """Counts while they are collected: each text has a number, and the numbers of a row are packed into one."""
 
     def __init__(self, columns: int) -> None:
         self._known: list[dict[Cell, int]] = [{} for _ in range(columns)]
-        self._packing = Packing([0] * columns)
+        self._packing = PackedNumbers([0] * columns)
         self._keys, self._rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
@@ -70,7 +70,7 @@ class Tally:
             if bits != packing.bits or sum(map(len, block)) > max(BLOCK_ROWS, len(self._keys) // 2):
                 yield packing, block
                 block = []
-            packing = packing if bits == packing.bits else Packing(bits)
+            packing = packing if bits == packing.bits else PackedNumbers(bits)
             block.append(packing.pack(numbers))
         yield packing, block
 
@@ -81,7 +81,7 @@ class Tally:
             for number_of_text, (texts, places) in zip(self._known, columns, strict=True)
         ]
 
-    def _widen(self, packing: "Packing") -> None:
+    def _widen(self, packing: "PackedNumbers") -> None:
         """Pack the counted combinations anew, with more bits for the numbers of texts."""
         if packing is not self._packing:
             keys = packing.pack(self._packing.unpack(self._keys))
@@ -96,7 +96,7 @@ class Tally:
         self._rows = np.insert(self._rows, at[~is_known], rows[~is_known])
 
 
-def _count_keys(block: Block) -> tuple["Packing", Ints, Ints]:
+def _count_keys(block: Block) -> tuple["PackedNumbers", Ints, Ints]:
     packing, keys = block
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 
@@ -113,7 +113,7 @@ def map_ahead(work: Callable[[Item], Result], items: Iterable[Item], workers: in
             yield pending.popleft().result()
 
 
-class Packing:
+class PackedNumbers:
     """Numbers of several columns packed into one number of 62 bits.
 
     Where the next column does not fit, the number packed so far is folded: replaced by its index among those seen.
@@ -157,7 +157,7 @@ def sums(group: Ints, figures: NDArray[Any], groups: int) -> NDArray[np.float64]
 
 def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
     """The counts of rows whose cells come in batches of lists, one list for each column."""
-    return Tally(columns).count(map(_list_cells, batch) for batch in batches)
+    return CellCounter(columns).count(map(_list_cells, batch) for batch in batches)
 
 
 def _list_cells(cells: Sequence[Cell]) -> Coded:

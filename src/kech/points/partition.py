@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Floats, Ints
-from kech.points.models import Tally, count_values
+from kech.points.models import ValueCounts, count_values
 from kech.points.people import count_holders, count_people
 from kech.points.points import Points, order_grains
 from kech.tables.batches import interleave_takers
@@ -157,7 +157,7 @@ def assign_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints,
     return line[start + np.arange(len(taker)) - first], taker
 
 
-def tally_sensitive(partition: Partition) -> list[Tally]:
+def tally_sensitive(partition: Partition) -> list[ValueCounts]:
     """For each sensitive column the rows of each class and value; empty for points without sensitive values."""
     sensitive = partition.points.sensitive
     if sensitive is None:
@@ -168,7 +168,7 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
     ]
 
 
-def tally_people(partition: Partition) -> list[Tally]:
+def tally_people(partition: Partition) -> list[ValueCounts]:
     """For each sensitive column the different people of each class and value; empty where every row is a person."""
     points, sensitive = partition.points, partition.points.sensitive
     if sensitive is None or points.person is None:

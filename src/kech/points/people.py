@@ -207,7 +207,7 @@ def assign_values(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) 
     return np.r_[single, value[new]], np.r_[single, value[assigned]]
 
 
-class Holders(NamedTuple):
+class ValueHolders(NamedTuple):
     """How many people hold each value of a column.
 
     A person is assigned to one of their values (`assign_values`).  So the assigned people of some values are at most
@@ -221,7 +221,7 @@ class Holders(NamedTuple):
 
 def count_holders_of_values(
     table: Table, people: Sequence[ColumnCodes], values: Sequence[ColumnCodes]
-) -> Iterator[Holders]:
+) -> Iterator[ValueHolders]:
     """For each column, how many people hold each of its values; the code of a value is its place, NULL is last."""
     codes = table.engine.code_all((*people, *values))
     person, rows = number_people(codes[:, : len(people)]), np.ones(len(codes), np.int64)
@@ -229,4 +229,4 @@ def count_holders_of_values(
         size = len(mapping.codes)
         own_values, assigned = assign_values(person, codes[:, place], rows)
         counts = np.bincount(assigned, minlength=size + 1)
-        yield Holders(np.bincount(own_values, minlength=size + 1)[:size], counts[:size], int(counts[size]))
+        yield ValueHolders(np.bincount(own_values, minlength=size + 1)[:size], counts[:size], int(counts[size]))

@@ -40,8 +40,8 @@ from kech.errors import (
 )
 from kech.points.people import (
     ALONE,
-    Holders,
     Persons,
+    ValueHolders,
     count_holders_of_values,
     count_people,
     draw_numbers,
@@ -607,16 +607,16 @@ def build_axis(table: Table, column: str, labels: Labels, *, by_level: bool = Fa
     return code_values(table, *read_values(table, column), labels, by_level=by_level)[0]
 
 
-def read_values(table: Table, column: str) -> tuple[ColumnCodes, Holders]:
+def read_values(table: Table, column: str) -> tuple[ColumnCodes, ValueHolders]:
     """The distinct values of a column, each with its place as code and NULL behind them, and the rows of each."""
     kind = "text" if find_hierarchy(table, column) is not None else table.kind(column)
     values, rows = table.values(column, kind)
     places = ColumnCodes(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
-    return places, Holders(rows, rows, int(table.facts(column).nulls))
+    return places, ValueHolders(rows, rows, int(table.facts(column).nulls))
 
 
 def code_values(
-    table: Table, values: ColumnCodes, holders: Holders, labels: Labels, *, by_level: bool
+    table: Table, values: ColumnCodes, holders: ValueHolders, labels: Labels, *, by_level: bool
 ) -> tuple[Axis, ColumnCodes]:
     """The axis of one column, and the mapping of its values to codes.
 

@@ -22,7 +22,7 @@ from kech.certificate.cells import digest
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
 from kech.points.people import encode_people, number_people
 from kech.release.composition import Composition, compose, is_coarsening
-from kech.release.ledger import Entry, Ledger, finish_entry, hash_path, hash_table, time_now
+from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
 from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
@@ -94,7 +94,7 @@ class Admission:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftRelease:
     """A release that is written aside; `trace` is gone once it is in its place, and tells so even after a crash."""
 
     path: Path
@@ -104,7 +104,7 @@ class Draft:
     table: Table
     trace: Path
     address: Address | None = None
-    new: "Sequence[Draft] | None" = None  # of a later release of a series: its new rows, which alone are judged
+    new: "Sequence[DraftRelease] | None" = None  # of a later release of a series: its new rows, which alone are judged
     is_part: bool = False  # these new rows
 
     def open_columns(self, columns: Sequence[str]) -> AbstractContextManager[Table]:
@@ -119,12 +119,12 @@ class Draft:
             reason = f"{file!r} has quasi-identifiers that the series lacks: {', '.join(lacking)}."
             raise UsageError(f"{reason} Remove from the table the rows that were released in it.")
 
-    def entry(self, key: str, contents: Sequence[int]) -> Entry:
+    def entry(self, key: str, contents: Sequence[int]) -> LedgerEntry:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         claims, dropped = self.claims["claims"], {*self.table.dropped}
-        return Entry(
+        return LedgerEntry(
             table,
             where,
             self.claims["file"]["sha256"],
@@ -162,7 +162,7 @@ class Nested(NamedTuple):
     is_same: bool
 
 
-class Comparison(NamedTuple):
+class PastComparison(NamedTuple):
     """A draft beside the files of earlier releases."""
 
     nested: Nested | None = None  # the trusted file that it is a coarsening of
@@ -174,18 +174,18 @@ class Comparison(NamedTuple):
 class Past(NamedTuple):
     """The releases that the ledger knows, by what their tables have in common with the new one."""
 
-    same: Sequence[Entry] = ()  # the whole table
-    shared: Sequence[Entry] = ()  # some rows or people
-    unlike: Sequence[Entry] = ()
+    same: Sequence[LedgerEntry] = ()  # the whole table
+    shared: Sequence[LedgerEntry] = ()  # some rows or people
+    unlike: Sequence[LedgerEntry] = ()
 
     @property
-    def before(self) -> list[Entry]:
+    def before(self) -> list[LedgerEntry]:
         """Those that count, the last one last."""
         return sorted([*self.same, *self.shared], key=lambda entry: entry.time)
 
 
 @contextmanager
-def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission]:
+def check_admission(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Admission]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:
@@ -228,7 +228,7 @@ def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
     find_replaced(target, hash_path(book.key, target), book.releases)
 
 
-def find_replaced(target: Path, place: str, releases: Sequence[Entry]) -> int:
+def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> int:
     """The number of the release that was put at this very path and still lies there; a copy elsewhere stays.
 
     A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
@@ -242,7 +242,7 @@ def find_replaced(target: Path, place: str, releases: Sequence[Entry]) -> int:
 
 
 def recognise(
-    table: Table, contents: str, others: Sequence[Entry], ledger: Ledger, secret: OwnerSecret
+    table: Table, contents: str, others: Sequence[LedgerEntry], ledger: Ledger, secret: OwnerSecret
 ) -> tuple[list[Sketch], Past]:
     """The sketches of a table, and which earlier releases are of the same rows, all or some."""
     same = [other for other in others if other.table == contents]
@@ -258,7 +258,7 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
-def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
+def judge(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
@@ -269,7 +269,7 @@ def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
         return judge_files(draft, past, files, terms) if known or files else Admission("first")
 
 
-def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Admission:
+def judge_new(parts: Sequence[DraftRelease], past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a later release of a series: only its new cohorts are judged, since the old ones were before.
 
     They are a part of the table, so earlier releases of all of it count as releases of some of its rows.
@@ -280,7 +280,7 @@ def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Ad
     return with_past[0] if with_past else Admission("series", len(terms.series or ()))
 
 
-def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:
+def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:
     """A coarsening of an earlier release is admitted; others must be allowed, unless only some rows were released
     before, or it is the release of a series, and all have as many candidates as one release alone leaves.
 
@@ -316,7 +316,7 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
 
 
-def withdraw_words(draft: Draft, known: set[str], terms: AdmissionOptions) -> str:
+def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions) -> str:
     """What to do where nobody has the earlier release: in one step, where it lies at the same path."""
     lies_there = terms.series is None and draft.target.is_file() and digest(draft.target) in known
     return TAKE_ITS_PLACE.format(name=draft.target.name) if lies_there else NEVER_HANDED_OUT
@@ -331,14 +331,14 @@ def is_enough(composition: Composition, past: Past, of_others: bool, terms: Admi
     return (of_others or terms.series is not None) and composition.worst_k >= least
 
 
-def first_of(entry: Entry) -> str:
+def first_of(entry: LedgerEntry) -> str:
     """The hash of the first release that an entry repeats; its own where it repeats none."""
     return entry.same_as or entry.release
 
 
 def compare(
-    draft: Draft, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
-) -> Comparison:
+    draft: DraftRelease, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
+) -> PastComparison:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
 
     Files of `others` were made of other tables.
@@ -358,9 +358,9 @@ def compare(
             if path in trusted and other.release is release and is_coarsening(later, other):
                 is_same = is_coarsening(other, later)
                 if is_same or not (has_histories(mine) and not has_histories(release)):
-                    return Comparison(Nested(path, is_same))
+                    return PastComparison(Nested(path, is_same))
         if not all_known:
-            return Comparison()
+            return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
         places = {
             "others": [i for i, path in enumerate(files, 1) if path in others],
@@ -370,7 +370,7 @@ def compare(
         }
         linkages, person = [later, *linked], find_people(table)
         composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **places)
-        return Comparison(None, composition, left_out, lacking)
+        return PastComparison(None, composition, left_out, lacking)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:

@@ -37,7 +37,7 @@ HELD = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Version:
+class LinkedVersion:
     """A release and its original, whose rows carry numbers that are the same in all versions."""
 
     linkage: Linkage
@@ -54,7 +54,7 @@ class Version:
         order = np.argsort(self.key[cover.row], kind="stable")
         return Cover(self.key[cover.row][order], cover.cell[order])
 
-    def cover_held(self, earlier: Sequence["Version"], option: str) -> Cover:
+    def cover_held(self, earlier: Sequence["LinkedVersion"], option: str) -> Cover:
         """Which keys could be in which class of a series, which may still hold their cells of earlier versions."""
         release = self.linkage.release
         pairs = []
@@ -72,7 +72,7 @@ class Version:
         return Cover(keys, cells)
 
 
-def cover_all(versions: Sequence[Version], option: str) -> list[Cover]:
+def cover_all(versions: Sequence[LinkedVersion], option: str) -> list[Cover]:
     """Which keys could be in which class of every release."""
     return [
         version.cover_held(versions[:place], option) if version.section else version.cover(option)
@@ -80,7 +80,7 @@ def cover_all(versions: Sequence[Version], option: str) -> list[Cover]:
     ]
 
 
-def find_certain(versions: Sequence[Version], covers: Sequence[Cover]) -> Bools:
+def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> Bools:
     """For each key and each release whether it must be in a class."""
     certain = find_present(covers)
     for place, version in enumerate(versions):
@@ -95,7 +95,9 @@ def find_certain(versions: Sequence[Version], covers: Sequence[Cover]) -> Bools:
     return certain
 
 
-def find_withdrawn(version: Version, earlier: Sequence[Version], covers: Sequence[Cover], keys: int) -> Bools:
+def find_withdrawn(
+    version: LinkedVersion, earlier: Sequence[LinkedVersion], covers: Sequence[Cover], keys: int
+) -> Bools:
     """Keys that could be in a class that lost rows since an earlier release; all, where rows were missing from it."""
     may_be = np.zeros(keys, bool)
     of_series = [(each, cover) for each, cover in zip(earlier, covers, strict=False) if each.section]

@@ -162,7 +162,7 @@ def cell_middles(axis: Axis, known: ColumnCodes | None) -> Floats:
 # -- how far boxes reach
 
 
-class Frame(NamedTuple):
+class AxisRange(NamedTuple):
     """The ends of an axis in a picture, and where missing numbers and dates stand."""
 
     low: float
@@ -170,19 +170,19 @@ class Frame(NamedTuple):
     apart: float
 
 
-def find_frame(axis: Axis, values: Any) -> Frame:
+def find_frame(axis: Axis, values: Any) -> AxisRange:
     """Around all values and all ends of labels, with room for tails beyond them; missing ones stand below."""
     if not isinstance(axis, LineAxis):
-        return Frame(-0.5, axis.size - 0.5, -0.5)
+        return AxisRange(-0.5, axis.size - 0.5, -0.5)
     ends = np.concatenate([np.asarray(values, np.float64), axis.low, axis.high])
     ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.array(axis.domain)
     length = float(ends.max() - ends.min()) or 1.0
     low, high = float(ends.min()) - ROOM * length, float(ends.max()) + ROOM * length
-    return Frame(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
+    return AxisRange(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
 
 
 def gather_boxes(
-    axes: Sequence[Axis], frames: Sequence[Frame], partition: Partition, pair: list[int]
+    axes: Sequence[Axis], frames: Sequence[AxisRange], partition: Partition, pair: list[int]
 ) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
     """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
     boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
@@ -198,7 +198,7 @@ def gather_boxes(
 
 
 def sides(
-    axis: Axis, frame: Frame, lo: Ints, hi: Ints
+    axis: Axis, frame: AxisRange, lo: Ints, hi: Ints
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Where ranges of codes begin and end, and whether they are open there: numbers and dates where they lie, values
     one after another.
@@ -214,7 +214,7 @@ def sides(
     return np.where(opened[0], np.maximum(inner, frame.low), left), np.where(opened[1], frame.high, right), *opened
 
 
-def plane_axis(axis: Axis, frame: Frame) -> PlaneAxis:
+def plane_axis(axis: Axis, frame: AxisRange) -> PlaneAxis:
     """The ends of an axis; values that are not numbers or dates by name, some of them where they are many."""
     codes = np.unique(np.linspace(0, axis.size - 1, MOST_TICKS).round().astype(np.int64))
     ticks = [] if isinstance(axis, LineAxis) else zip(codes.tolist(), name_codes(axis, codes), strict=True)

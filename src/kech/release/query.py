@@ -86,14 +86,14 @@ def build_query(release: "Release") -> Query:
 
 def check_query(release: "Release") -> None:
     """Refuse what no query of labels gives back."""
-    request, reading = release.request, release.request.reading
+    request, options = release.request, release.request.input
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
     if request.labels.labels not in ("brackets", "dash"):
         raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or --labels dash.")
-    if reading.null_values or reading.decimal or reading.dates or reading.fold_variants:
+    if options.null_values or options.decimal or options.dates or options.fold_variants:
         reason = "a query takes cells as the database holds them."
         raise BadOption("--as-sql", f"{reason} Omit --null-values, --decimal, --dates and --fold-variants.")
 

@@ -39,7 +39,7 @@ class ColumnTaker(Protocol):
         """Take these columns, the last ones of the stream; gives the stream without them."""
 
 
-class Tally:
+class CellTally:
     """Counts cells of some columns, which are not published, while rows are written."""
 
     def __init__(self, columns: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ class Tally:
 # -- people: how many different ones each written class has ------------------------------------------------------------
 
 
-class PeopleTally(Tally):
+class PeopleTally(CellTally):
     """Counts the different people of every class by its labels as they are written, while rows pass by.
 
     It knows nothing of the partition: a class that is too small is found here.
@@ -206,7 +206,7 @@ def hash_column(column: Any) -> NDArray[np.int64]:
 # -- mapping: which values stand behind the labels of a class ----------------------------------------------------------
 
 
-class ValueTally(Tally):
+class ValueTally(CellTally):
     """Counts the original values of every class while rows pass by."""
 
     many = 100_000  # rows that are counted together

@@ -18,7 +18,11 @@ from kech.request.request import FIELDS, PARTS, Request
 REPEATED = re.compile("overwrite|declare .* twice|mutate")  # words of the parser
 # Words of plans before version 0.2, and what to write now.
 RENAMED = (("cut", "style"), ("labels", "form"))
-SECTIONS = {"table": "[table] is now [reading]", "roles": "[roles] is now [columns]"}
+SECTIONS = {
+    "table": "[table] is now [input]",
+    "reading": "[reading] is now [input]",
+    "roles": "[roles] is now [columns]",
+}
 OLD_GRIDS = {
     "auto": 'grid = "auto" is now grid = "round"',
     "loose": 'grid = "loose" is now grid = "round" with protect = "ends"',

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kech.studio.entry import Entry
+from kech.studio.entry import OneTimeAddress
 
 MOST_BYTES = 1 << 29  # of an upload
 SAFE = ("GET", "HEAD")
@@ -43,7 +43,7 @@ SPENT = (Path(__file__).parent / "pages" / "expired.html").read_text("utf-8")
 class Guard:
     """Host, secret, origin and size of every request; headers of every answer; no fault is told in full."""
 
-    def __init__(self, app: ASGIApp, entry: Entry, hand_over: Callable[[str], Response]) -> None:
+    def __init__(self, app: ASGIApp, entry: OneTimeAddress, hand_over: Callable[[str], Response]) -> None:
         self.app, self.entry, self.hand_over = app, entry, hand_over
         self.secret = secrets.token_urlsafe(32)
         name, _, port = entry.host.partition(":")

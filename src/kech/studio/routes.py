@@ -18,7 +18,7 @@ import kech
 from kech.errors import BadOption, KechError
 from kech.request.reference import describe_cuts, describe_fields
 from kech.studio.jobs import Job
-from kech.studio.workspace import EXAMPLES, Change, OpenTable, Stale, Workspace
+from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
@@ -120,7 +120,7 @@ def table_routes(workspace: Workspace) -> list[Route]:
 
     async def change(request: Request) -> Response:
         table = find_table(request, workspace)
-        table.change(await decode_body(request, Change))
+        table.change(await decode_body(request, PlanChange))
         return answer(table.to_json())
 
     async def close(request: Request) -> Response:

@@ -47,7 +47,7 @@ class Stale(UsageError):
     """Another tab was quicker."""
 
 
-class Change(msgspec.Struct, forbid_unknown_fields=True):
+class PlanChange(msgspec.Struct, forbid_unknown_fields=True):
     """What a page wants a plan to be, and which one it has seen."""
 
     plan: Request
@@ -84,7 +84,7 @@ class OpenTable:
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
-    def change(self, change: Change) -> None:
+    def change(self, change: PlanChange) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
         self.check_revision(change.revision)
         if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
@@ -101,7 +101,7 @@ class OpenTable:
     @property
     def columns(self) -> list[str] | None:
         """Those of the table as it is read now; None while nobody looked."""
-        return self.inspected.get(msgspec.json.encode(self.plan.reading))
+        return self.inspected.get(msgspec.json.encode(self.plan.input))
 
     def has_column(self, name: str) -> bool:
         """Whether a column can be in the table."""
@@ -166,7 +166,7 @@ class OpenTable:
         reads_all = VERBS[verb].reads_all_columns
         if not reads_all:
             self.check_roles()
-        plan = Request(reading=self.plan.reading) if reads_all else self.fit_plan()
+        plan = Request(input=self.plan.input) if reads_all else self.fit_plan()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         job = self.jobs.get(key)
@@ -174,24 +174,24 @@ class OpenTable:
             return job
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
-        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
+        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.input)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return job
 
     async def read_cells(self, rows: list[int]) -> Job:
         """Some rows as they are read: asked so often that no answer is kept."""
-        plan = Request(reading=self.plan.reading)
+        plan = Request(input=self.plan.input)
         question = {"verb": "cells", "path": str(self.path), "name": self.name, "plan": plan, "options": {"rows": rows}}
         job = Job("cells", msgspec.json.encode(question), READING)
         await self.lane(job).run(job)
         return job
 
-    async def run(self, job: Job, reading: bytes) -> None:
+    async def run(self, job: Job, options: bytes) -> None:
         """Have a job done; an inspection tells which columns must have a role, a release what was written."""
         await self.lane(job).run(job)
         if job.state == "done" and job.verb == "inspect":
-            self.inspected[reading] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+            self.inspected[options] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
         if job.state == "done" and job.verb == "release":
             self.released = [*self.released, msgspec.json.decode(job.body)["file"]]
 

@@ -284,7 +284,7 @@ FEW_TEXTS, REPEATED = 1000, 2  # a column with more texts stays numbered if each
 TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
 
-class Numbering:
+class TextNumbers:
     """Numbers for the texts of several columns; a column with too many texts keeps its texts from then on."""
 
     def __init__(self, columns: Sequence[int], threads: int | None, most: int = MOST_BYTES) -> None:

@@ -29,7 +29,7 @@ from kech.tables.batches import (
     shared_points,
 )
 from kech.tables.source import Address
-from kech.tables.sql import MOST_DIGITS, CodedRows, Column, ColumnCodes, Dialect, Layout, Packing
+from kech.tables.sql import MOST_DIGITS, CodedRows, ColumnCodes, ColumnType, Dialect, Layout, PackedCodes
 
 MOSTLY = 0.9  # share of numbers or dates from which a column of text is read as these
 MOST_FOLDED = 1000  # distinct texts of a column whose spelling is normalized: it is a category
@@ -47,7 +47,7 @@ class Backend(Protocol):
     `doing` names the work in refusals, since the message of a database could quote cells.
     """
 
-    columns: dict[int, Column]
+    columns: dict[int, ColumnType]
 
     @property
     def dialect(self) -> Dialect:
@@ -395,7 +395,7 @@ class Engine:
 
     def _code(self, mappings: Sequence[ColumnCodes]) -> CodedRows:
         """The coded rows, after creating the tables with the code of each value."""
-        packing = Packing(mappings)
+        packing = PackedCodes(mappings)
         for mapping in mappings:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)

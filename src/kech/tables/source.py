@@ -277,7 +277,7 @@ def read_batches(source: Source) -> Any:
 # -- a table of a database ------------------------------------------------------------------------------------
 
 
-class Draft(Protocol):
+class DraftTable(Protocol):
     """The draft of a table, invisible to readers; it is deleted unless it is put in place."""
 
     def export(self, path: Path) -> None:
@@ -302,7 +302,7 @@ class Database(Protocol):
     def check_free(self) -> None:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
 
-    def write_draft(self, batches: Any) -> AbstractContextManager[Draft]:
+    def write_draft(self, batches: Any) -> AbstractContextManager[DraftTable]:
         """A draft of the table with these rows."""
 
 

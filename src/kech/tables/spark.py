@@ -21,7 +21,7 @@ from kech.tables.batches import SIZES, rebatch_evenly
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
-from kech.tables.sql import GUARDED, MARK, NOT_FINITE, NUMBER, Column, Dialect, hash_rows
+from kech.tables.sql import GUARDED, MARK, NOT_FINITE, NUMBER, ColumnType, Dialect, hash_rows
 
 try:
     from py4j.protocol import Py4JError
@@ -141,7 +141,7 @@ class Spark:
     reads = ("parquet", "folder", "spark")
 
     def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
-        self.columns: dict[int, Column] = {}
+        self.columns: dict[int, ColumnType] = {}
         self.session = open_session(master, memory, threads)
         self._source: Any = None  # the frame of the source, to be read again
         self._views: set[str] = set()
@@ -177,7 +177,7 @@ class Spark:
             kept = frame.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
             types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in selected}
             counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
-        self.columns.update({i: Column(type, kind_of(type)) for i, type in types.items()})
+        self.columns.update({i: ColumnType(type, kind_of(type)) for i, type in types.items()})
         before, starts = 0, []
         for part, rows in sorted(tuple(row) for row in counts):
             starts.append({"part": part, "start": before})

@@ -153,7 +153,7 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnType:
     """How a backend stores a column."""
 
     type: str  # the name of its type in the backend
@@ -166,7 +166,7 @@ class Layout:
     """How a backend stores rows; the names of all derived tables begin with a prefix."""
 
     dialect: Dialect
-    columns: Mapping[int, Column]
+    columns: Mapping[int, ColumnType]
     prefix: str = ""
 
     def name(self, table: str) -> str:
@@ -259,12 +259,12 @@ def read_value(layout: Layout, column: int, kind: str) -> str:
     return sql.seconds(sql.moment(checked) if kept.kind == "text" else "value")
 
 
-def is_float(column: Column) -> bool:
+def is_float(column: ColumnType) -> bool:
     """Whether the type of a column is a float."""
     return column.type.lower().startswith(FLOATS)
 
 
-def is_whole(column: Column) -> bool:
+def is_whole(column: ColumnType) -> bool:
     """Whether the type of a column is an integer."""
     return fullmatch("u?(tiny|small|big)?int(eger)?", column.type.lower()) is not None
 
@@ -389,7 +389,7 @@ class ColumnCodes:
     null: int
 
 
-class Packing:
+class PackedCodes:
     """The codes of a row packed into one number, or a few, with the same order as the codes.
 
     `keys[i]` lists the mappings in number i, from the most significant down; a code is multiplied by its stride.  A
@@ -448,7 +448,7 @@ class CodedRows:
 
     layout: Layout
     mappings: Sequence[ColumnCodes]
-    packing: Packing
+    packing: PackedCodes
     missing: Collection[int]
 
     def select(self, also: str = "", columns: Sequence[int] = ()) -> str:

@@ -7,7 +7,7 @@ from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
 from kech.audit.pinning import find_common, pin_values
 from kech.release.composition import Cover, count_candidates
-from kech.release.joint import Version, count_joint, find_certain
+from kech.release.joint import LinkedVersion, count_joint, find_certain
 from kech.release.linkage import Bools
 
 
@@ -19,7 +19,7 @@ def attack_composition(target: Target) -> list[Attack]:
     """
     if target.second is None:
         return []
-    versions = [Version(target.linkage, target.key), target.second]
+    versions = [LinkedVersion(target.linkage, target.key), target.second]
     covers = [versions[0].cover("--original"), versions[1].cover("--second")]
     certain = find_certain(versions, covers)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_RECORDS]
@@ -31,7 +31,7 @@ def attack_composition(target: Target) -> list[Attack]:
     ]
 
 
-def attack_joint_candidates(versions: list[Version], covers: list[Cover], certain: Bools) -> Attack:
+def attack_joint_candidates(versions: list[LinkedVersion], covers: list[Cover], certain: Bools) -> Attack:
     """How many records have fewer candidates in both releases than either promises."""
     k = min(int(version.linkage.release.sizes.min()) for version in versions)
     joint = count_joint(covers, certain, k)

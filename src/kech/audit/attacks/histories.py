@@ -18,7 +18,7 @@ Shape = tuple[int, ...]  # the classes of the rows of a number, in order
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Histories:
+class PublishedHistories:
     """The rows of each number, and the numbers of each shape."""
 
     rows: Sequence[Ints]
@@ -44,7 +44,7 @@ class Histories:
         )
 
 
-def read_histories(release: Published) -> Histories | None:
+def read_histories(release: Published) -> PublishedHistories | None:
     """The histories of a release; None where nothing links its rows."""
     column = release.document.get("person_number")
     if column is None:
@@ -57,7 +57,7 @@ def read_histories(release: Published) -> Histories | None:
         numbers[tuple(sorted(release.group[history].tolist()))].append(place)
     for shape in numbers:
         shapes[shape[0]].append(shape)
-    return Histories(rows, numbers, shapes)
+    return PublishedHistories(rows, numbers, shapes)
 
 
 def list_cells(release: Published, column: str) -> Iterator[str]:

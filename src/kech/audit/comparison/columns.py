@@ -22,7 +22,7 @@ LINES = ("number", "date")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Line:
+class LineColumn:
     """Numbers or dates: the values of the original and the pieces of the release, without what is missing."""
 
     before: Pieces
@@ -41,7 +41,7 @@ class Side:
     before: Ints  # the part of each row of the original
     label: Ints  # of each released row, a row of `shares`
     shares: Floats  # labels x parts
-    line: Line | None
+    line: LineColumn | None
     masses: tuple[Floats, Floats] | None  # of every value of a text column: its share before and after
     numbers: tuple[Floats, Floats] | None = (
         None  # of each row of a line: its value before, the middle of its label after
@@ -102,7 +102,7 @@ def pair_line(
     rows = np.bincount(label, minlength=len(labels))
     labelled = [i for i, each in enumerate(labels) if each is not None]
     after = spread_labels(column.axis, [str(labels[i]) for i in labelled], rows[labelled], unit)
-    line = Line(point_pieces(*count_values(present)), after, unit)
+    line = LineColumn(point_pieces(*count_values(present)), after, unit)
     edges = find_edges(present)
     shares = np.zeros((len(labels), len(edges) + 2))
     shares[:, -1] = 1.0
@@ -177,7 +177,7 @@ def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats)
     """Numbers that are published as they are."""
     present, kept = (values[~np.isnan(values)] for values in (before, after))
     edges = find_edges(present)
-    line = Line(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
+    line = LineColumn(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
     parts = name_stretches(len(edges))
     rows = (part_numbers(before, edges), part_numbers(after, edges))
     return Side(name, role, kind, parts, *rows, np.eye(len(parts)), line, None, (before, after))

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.audit.comparison.columns import MISSING, OTHERS, Line, Side
+from kech.audit.comparison.columns import MISSING, OTHERS, LineColumn, Side
 from kech.audit.comparison.pieces import Floats, describe, distance
 from kech.certificate.labels import DAY, format_place
 
@@ -64,7 +64,7 @@ def bars_of(side: Side) -> list[dict[str, Any]]:
     return [each for each in bars if each["before"] or each["after"]]
 
 
-def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any]]:
+def line_bars(line: LineColumn, kind: str, missing: list[float]) -> list[dict[str, Any]]:
     """Stretches of equal length, in which all but the outermost hundredths of the original lie."""
     low, high = (line.before.quantile(share) for share in (0.005, 0.995))
     edges = np.linspace(low, high, MOST_BARS + 1)[1:-1]

@@ -47,7 +47,7 @@ function leave() {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 export function reading() {
-  const now = state.plan.reading, put = (name) => (value) => edit((next) => { next.plan.reading[name] = value; }, "reading");
+  const now = state.plan.input, put = (name) => (value) => edit((next) => { next.plan.input[name] = value; }, "input");
   const isText = /\.(csv|tsv|txt)$/i.test(state.name), seen = about();
   const pick = (name, options, label) => field(t(label), select(options, now[name] ?? "", put(name)));
   return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),

@@ -48,7 +48,7 @@ export function watch(read, draw) {
 
 // -- the plan ------------------------------------------------------------------------------------------------
 
-const PARTS = ["reading", "columns", "axes", "goal", "cut", "labels"];
+const PARTS = ["input", "columns", "axes", "goal", "cut", "labels"];
 const whole = (plan) => ({ ...Object.fromEntries(PARTS.map((part) => [part, {}])), ...plan });
 
 // The plan as the server tells it; `what could be undone stays.

@@ -41,8 +41,8 @@ from kech.views.pictures.picture import (
     GREY,
     INK,
     PAPER,
+    Curve,
     Floats,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -295,5 +295,5 @@ def draw_counts(tree: Any, k: int, right: float, place: Place) -> Panel:
         born, dead = np.sort(tree.birth[chosen]), np.sort(tree.death[chosen])
         count = np.searchsorted(born, eps, side="right") - np.searchsorted(dead, eps, side="right")
         x, steps = np.repeat(eps, 2)[1:], np.repeat(np.maximum(count, y.low), 2)[:-1]
-        areas.append(Line("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
+        areas.append(Curve("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
     return Panel(Scale(0, right, "eps (radius)", find_ticks(0, right)), y, place, areas, is_main=False)

@@ -14,8 +14,8 @@ from kech.views.pictures.picture import (
     ORANGE,
     PAPER,
     Boxes,
+    Curve,
     Image,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -149,7 +149,7 @@ def _(shape: Image, ax: Any) -> None:
 
 
 @paint.register
-def _(shape: Line, ax: Any) -> None:
+def _(shape: Curve, ax: Any) -> None:
     if shape.floor is None:
         marker = {"marker": "o", "markersize": 4} if shape.dotted else {}
         ax.plot(shape.x, shape.y, color=shape.colour, gid=shape.name, zorder=2.7, **marker)

@@ -20,7 +20,7 @@ from kech.views.pictures.bars import (
     place_boxes,
     say_together,
 )
-from kech.views.pictures.picture import INK, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words, letters
+from kech.views.pictures.picture import INK, Curve, Floats, Panel, Picture, Place, Scale, Shape, Size, Words, letters
 from kech.views.pictures.zigzag import HALF, LEFT, RIGHT, owners
 
 Ints = NDArray[np.int64]
@@ -153,4 +153,4 @@ def count_rows(at: Ints, rows: Floats, positions: int) -> Floats:
 def draw_steps(edges: Floats, counts: Floats, y: Scale, shade: int) -> Shape:
     """An area with one height for each version; a few rows are high enough to be seen."""
     heights = np.repeat(np.maximum(counts, (counts > 0) * y.high * FEW_ROWS), 2)
-    return Line("number of rows", edges, heights, NAMES[shade], floor=0.0)
+    return Curve("number of rows", edges, heights, NAMES[shade], floor=0.0)

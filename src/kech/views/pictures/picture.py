@@ -66,7 +66,7 @@ class Image:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Curve:
     """A line through points, or the area between it and a floor."""
 
     name: str
@@ -113,7 +113,7 @@ class Words:
     move: tuple[float, float] = (0.0, 0.0)
 
 
-Shape: TypeAlias = Boxes | Image | Line | Segments | Marks | Words
+Shape: TypeAlias = Boxes | Image | Curve | Segments | Marks | Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class Swatch:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Surroundings:
     """All that stands around the panels, which begin at `top`; texts and patches in pixels of the whole."""
 
     width: float
@@ -189,7 +189,7 @@ class Frame:
     swatches: list[Swatch]
 
 
-def frame(picture: Picture, *, is_bare: bool = False) -> Frame:
+def frame(picture: Picture, *, is_bare: bool = False) -> Surroundings:
     """Heading, mark, legend and note; a bare picture has a legend only, where the page has words of its own."""
     texts: list[tuple[Words, bool]] = []
     top, right = 0.0 if is_bare else HEAD, picture.width - EDGE
@@ -204,7 +204,7 @@ def frame(picture: Picture, *, is_bare: bool = False) -> Frame:
     for line in picture.note.splitlines() if not is_bare else ():
         at += LINE
         texts.append((Words(EDGE, at - 6, line, GREY, "start"), False))
-    return Frame(picture.width, at + (0 if is_bare else 8), top, texts, swatches)
+    return Surroundings(picture.width, at + (0 if is_bare else 8), top, texts, swatches)
 
 
 def place_legend(picture: Picture, top: float) -> tuple[list[tuple[Words, bool]], list[Swatch], float]:

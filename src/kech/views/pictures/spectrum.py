@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.views.pictures.picture import GREY, Line, Marks, Panel, Picture, Place, Scale, Shape, Size, Words, find_ticks
+from kech.views.pictures.picture import GREY, Curve, Marks, Panel, Picture, Place, Scale, Shape, Size, Words, find_ticks
 
 TITLE = "Spectrum: what every k costs"
 COLOURS = {"local": "#3f6fa3", "domain": "#e57414", "minimal": "#5b8c5a", "regime": "#a77bb5"}
@@ -42,7 +42,7 @@ def draw_panel(rows: Sequence[dict[str, Any]], measure: str, place: Place, *, is
     shapes = shade_bound(rows, measure)
     for cut in dict.fromkeys(row["cut"] for row in rows):
         ks, values = zip(*((row["k"], row[measure]) for row in rows if row["cut"] == cut), strict=True)
-        shapes.append(Line(cut, np.array(ks), np.array(values), COLOURS[cut], dotted=len(ks) < FEW_DOTS))
+        shapes.append(Curve(cut, np.array(ks), np.array(values), COLOURS[cut], dotted=len(ks) < FEW_DOTS))
         if measure == "loss" and (knee := find_knee(ks, values)) is not None:
             at = np.array([ks[knee]]), np.array([values[knee]])
             shapes.append(Marks(f"{cut} knee", *at, COLOURS[cut], 7.0, "D"))
@@ -73,7 +73,7 @@ def shade_bound(rows: Sequence[dict[str, Any]], measure: str) -> list[Shape]:
         if bound and row.get(bound) is not None:
             known[row["k"]] = min(known.get(row["k"], np.inf), row[bound])
     ks = sorted(known)
-    area = Line("bound", np.array(ks), np.array([known[k] for k in ks]), GREY, floor=0.0, opacity=0.3)
+    area = Curve("bound", np.array(ks), np.array([known[k] for k in ks]), GREY, floor=0.0, opacity=0.3)
     return [area] if known else []
 
 

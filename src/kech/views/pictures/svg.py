@@ -18,9 +18,9 @@ from kech.views.pictures.picture import (
     INK,
     PAPER,
     Boxes,
+    Curve,
     Floats,
     Image,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -223,7 +223,7 @@ def encode_png(cells: Floats) -> bytes:
 
 
 @render.register
-def _(shape: Line, canvas: Canvas) -> Iterator[Markup]:
+def _(shape: Curve, canvas: Canvas) -> Iterator[Markup]:
     path = trace(canvas.across(shape.x).tolist(), canvas.down(shape.y).tolist())
     if shape.floor is not None:
         floor, start = px(float(canvas.down(shape.floor))), px(float(canvas.across(shape.x[0])))

@@ -29,7 +29,20 @@ from kech.views.pictures.bars import (
     scale_counts,
     stack_bars,
 )
-from kech.views.pictures.picture import GREY, INK, PAPER, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words
+from kech.views.pictures.picture import (
+    GREY,
+    INK,
+    PAPER,
+    Curve,
+    Floats,
+    Panel,
+    Picture,
+    Place,
+    Scale,
+    Shape,
+    Size,
+    Words,
+)
 
 Ints = NDArray[np.int64]
 
@@ -161,7 +174,7 @@ def shade_regimes(regimes: Any) -> list[Shape]:
     """The nodes that are k-anonymous, through all bars; what lies between them is not."""
     nodes = [node for regime in regimes for node in range(regime.start, regime.stop + 1)]
     ends = [np.array([node - HALF, node + HALF]) for node in nodes]
-    return [Line("regime", x, np.array([1.0, 1.0]), NAMES[REGIME], floor=REGIMES[0], opacity=0.12) for x in ends]
+    return [Curve("regime", x, np.array([1.0, 1.0]), NAMES[REGIME], floor=REGIMES[0], opacity=0.12) for x in ends]
 
 
 def draw_regimes(regimes: Any, smallest: Any, pixels: PanelPixels) -> list[Shape]:
@@ -197,7 +210,7 @@ def draw_counts(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     edges = np.repeat(np.arange(len(few) + 1) / 2 - HALF, 2)[1:-1]
     y = scale_counts(int(zigzag.classes.max()), place[3])
     areas: list[Shape] = [
-        Line(
+        Curve(
             "number of classes", edges, np.repeat(np.maximum(counts, y.low), 2).astype(float), NAMES[shade], floor=y.low
         )
         for counts, shade in ((zigzag.classes, ENOUGH), (few, FEW))
