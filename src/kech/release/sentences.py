@@ -61,7 +61,8 @@ def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
         missing = "" if index else "; a missing value counts as one"
         yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
-        yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
+        columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
+        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {', '.join(rest)}."
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:

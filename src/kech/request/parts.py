@@ -207,7 +207,7 @@ class Input(Part, frozen=True):
     rename_duplicates: Annotated[
         bool,
         Field(
-            "Read a CSV file with repeated column names: the second age becomes age_2.",
+            "Read a CSV file with repeated or missing column names: the second age becomes age_2.",
             **YES_OR_NO,
         ),
     ] = False

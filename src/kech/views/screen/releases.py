@@ -63,9 +63,9 @@ def print_open_risk(result: dict[str, Any]) -> None:
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     """What its maker should look at before a release goes out."""
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
-        yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
+        them = "it" if len(result["identifying"]) == 1 else "them"
+        remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
+        yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
     if result["rare_texts"]:
         names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
@@ -74,6 +74,12 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         yield f"edges of {', '.join(result['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
         yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
+
+
+def unique_words(columns: Sequence[str]) -> str:
+    """That nearly every row has a value of its own in columns that are published as they are."""
+    published = "published as it is" if len(columns) == 1 else "published as they are"
+    return f"{', '.join(columns)}: {published}, and nearly every row has a value of its own"
 
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
@@ -260,8 +266,7 @@ def print_exposure(result: dict[str, Any]) -> None:
     counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
     warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        warn(f"{names}: published as they are, and nearly every row has a value of its own.")
+        warn(f"{unique_words(result['identifying'])}.")
     for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
         warn(f"{sentence}")
 
