@@ -89,6 +89,8 @@ def check_query(release: "Release") -> None:
     request, reading = release.request, release.request.reading
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
+    if request.goal.is_sampled:
+        raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
     if request.labels.labels not in ("brackets", "dash"):
