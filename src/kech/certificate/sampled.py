@@ -13,14 +13,9 @@ LIMITS = {"dp_epsilon": (0.0, 10.0), "dp_delta": (1e-16, 1.0), "dp_rate": (0.000
 SHOWN_AS_THEY_ARE = ("sensitive", "kept", "stated", "series", "person_number")  # parts of a certificate
 
 
-def is_sampled(parameters: Mapping[str, Any]) -> bool:
-    """Whether a certificate states differential privacy."""
-    return any(name in parameters for name in STATED)
-
-
 def pick_sample(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
     """The parameters of a sample with differential privacy, if there is one."""
-    return {name: parameters[name] for name in (*STATED, "k")} if is_sampled(parameters) else None
+    return {name: parameters[name] for name in (*STATED, "k")} if STATED[0] in parameters else None
 
 
 def are_rates(parameters: Mapping[str, Any]) -> bool:

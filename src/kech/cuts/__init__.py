@@ -40,7 +40,7 @@ def cut_points(
     """
     if goal.protect_history:
         return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
-    if goal.is_sampled:
+    if goal.dp_epsilon is not None:
         return (cut_sampled(points, k, cut, goal) for k in ks)
     if cut.by_level:
         return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))

@@ -69,5 +69,5 @@ def draw_sample(weights: Ints, rate: float, key: bytes) -> Ints:
 
 def derive_sample_key(points: Points, levels: list[Level], k: int, goal: Goal) -> bytes:
     """The key of one sample: another for every table, request and owner."""
-    asked = (goal.dp_epsilon, goal.dp_delta, goal.dp_rate, k, [level.labels() for level in levels])
-    return blake2b(repr(asked).encode(), key=derive_key(points, "sample"), digest_size=32).digest()
+    request = (goal.dp_epsilon, goal.dp_delta, goal.dp_rate, k, [level.labels() for level in levels])
+    return blake2b(repr(request).encode(), key=derive_key(points, "sample"), digest_size=32).digest()

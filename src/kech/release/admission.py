@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
-from kech.certificate.sampled import is_sampled
+from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
 from kech.points.people import encode_people, number_people
 from kech.release.composition import Composition, compose, is_coarsening
@@ -358,7 +358,7 @@ def compare(
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     for path, release in zip(files, theirs, strict=True):
         draft.check_columns(path.name, release.quasi_identifiers)
-    sampled = any(is_sampled(release.document["parameters"]) for release in (mine, *theirs))
+    sampled = any(STATED[0] in release.document["parameters"] for release in (mine, *theirs))
     with draft.open_columns(list(columns)) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)

@@ -89,7 +89,7 @@ def check_query(release: "Release") -> None:
     request, reading = release.request, release.request.reading
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
-    if request.goal.is_sampled:
+    if request.goal.dp_epsilon is not None:
         raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")

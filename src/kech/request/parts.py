@@ -418,7 +418,8 @@ class Goal(Part, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._check_sample()
+        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate)):
+            self._check_sample()
         if self.l is not None and self.l == int(self.l):
             set_fields(self, l=int(self.l))
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
@@ -434,29 +435,21 @@ class Goal(Part, frozen=True):
     def _check_sample(self) -> None:
         """Set k to the one that differential privacy needs; refuse a smaller one, and an epsilon without a k."""
         epsilon, delta, rate = self.dp_epsilon, self.dp_delta, self.dp_rate
-        given = [name for name in ("dp_epsilon", "dp_delta", "dp_rate") if getattr(self, name) is not None]
-        if not given:
-            return
         if epsilon is None or delta is None or rate is None:
-            reason = "differential privacy needs all three of --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."
-            raise BadOption(f"--{given[0].replace('_', '-')}", reason)
+            reason = "differential privacy needs all three. Write --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."
+            raise BadOption("--dp-epsilon, --dp-delta, --dp-rate", reason)
         if epsilon < smallest_epsilon(rate):
-            reason = f"at a sampling rate of {rate:g} it is {smallest_epsilon(rate):.4g} or more"
-            raise BadOption("--dp-epsilon", f"{reason}. Write a larger one, or a smaller --dp-rate.")
+            reason = f"it is {smallest_epsilon(rate):.4g} or more for --dp-rate {rate:g}. Write a larger one, or a"
+            raise BadOption("--dp-epsilon", f"{reason} smaller --dp-rate.")
         needed = smallest_k(epsilon, delta, rate)
         if self.k is not None and self.k < needed:
             raise BadOption("--k", f"--dp-epsilon, --dp-delta and --dp-rate need k = {needed} or more. Omit --k.")
         set_fields(self, k=needed if self.k is None else self.k)
 
-    @property
-    def is_sampled(self) -> bool:
-        """Whether a random sample is published, with differential privacy."""
-        return self.dp_epsilon is not None
-
     def refuse_sample(self, reason: str) -> None:
         """Refuse differential privacy where the theorem does not apply."""
-        if self.is_sampled:
-            raise BadOption("--dp-epsilon", f"{reason} Otherwise omit --dp-epsilon, --dp-delta and --dp-rate.")
+        if self.dp_epsilon is not None:
+            raise BadOption("--dp-epsilon", f"{reason} Or omit --dp-epsilon, --dp-delta and --dp-rate.")
 
     @property
     def has_sensitive_goals(self) -> bool:

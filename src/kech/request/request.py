@@ -81,7 +81,7 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
-        if self.goal.is_sampled:
+        if self.goal.dp_epsilon is not None:
             self.check_sampled()
         elif self.cut.levels is not None:
             raise BadOption("--levels", "only --dp-epsilon uses levels that you choose. Omit it.")
