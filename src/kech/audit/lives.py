@@ -58,7 +58,10 @@ def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
         raise BadOption("versions", f"its type is {type(versions).__name__}. Give a series, or a list of versions.")
     pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
     if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
-        raise BadOption("--original", "name the original of each released file, in their order, or one for all.")
+        raise BadOption(
+            "--original",
+            "the number of originals does not fit. Name one for each file, in their order, or one for all.",
+        )
     return [cast("lives.RowClasses", tuple(map(np.asarray, version))) for version in pairs]
 
 

@@ -15,7 +15,14 @@ from kech.certificate.labels import Axis, as_brackets, broken_sets, published_co
 from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_figures
 from kech.certificate.pages import find_unpublished
 from kech.certificate.tally import Counts, sums
-from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
+from kech.errors import (
+    ClaimBroken,
+    ColumnInTwoRoles,
+    NoQuasiIdentifier,
+    NoSuchColumn,
+    UnusableValue,
+    check_path,
+)
 
 HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people with several rows
 NOT_PROMISED = (  # sentences of every certificate
@@ -142,7 +149,7 @@ def check_table(
     """
     check_path(path)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise BadOption("k", "write a number of rows, 1 or more.")
+        raise UnusableValue("k", "Write a number of rows, 1 or more.")
     if repeated := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(repeated[0], "quasi-identifier", "sensitive")
     table, goals_to_check = open_published(path, format, delimiter), dict(goals or {})

@@ -16,7 +16,7 @@ from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
 from kech.axes.grid import DAY, Floats, Ints
 from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at
-from kech.errors import BadOption
+from kech.errors import BadOption, UnusableValue
 from kech.points.partition import Partition
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.making import build_request_points, check_request
@@ -74,7 +74,9 @@ class Preview:
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the plane; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
         if self.plane is None:
-            raise BadOption("--on", "name the two quasi-identifiers to draw: --on COLUMN COLUMN.")
+            raise BadOption(
+                "--on", "a plane needs two columns. Name the two quasi-identifiers to draw: --on COLUMN COLUMN."
+            )
         return self.plane.plot(path, ax=ax)
 
 
@@ -94,13 +96,13 @@ def compute_preview(
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
-        raise BadOption("--rows", "write a number of rows, 0 or more.")
+        raise UnusableValue("--rows", "Write a number of rows, 0 or more.")
     if isinstance(seen, Table):
         return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):
         return preview_release(seen, on, rows, costs=costs)
     if eps is None or not 0 <= eps < inf:
-        raise BadOption("--radius", "give a radius of 0 or more.")
+        raise UnusableValue("--radius", "Give a radius of 0 or more.")
     return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
 
 

@@ -25,6 +25,7 @@ from kech.errors import (
     NoSuchColumn,
     TooLarge,
     UnreadableFile,
+    UnusableValue,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
 from kech.request.parts import DEFAULT_AXIS, ROLES, Input
@@ -457,7 +458,7 @@ def check_key(key_file: str | PathLike[str] | None) -> None:
 def check_is_request(request: object) -> None:
     """Refuse an argument that is not a Request, such as the path of a plan."""
     if request is not None and not isinstance(request, Request):
-        raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
+        raise UnusableValue("request", "Give a kech.Request; kech.read_request reads one from a plan file.")
 
 
 def check_is_table(table: object, name: str = "table") -> None:
