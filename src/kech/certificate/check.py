@@ -20,8 +20,8 @@ from kech.errors import (
     ColumnInTwoRoles,
     NoQuasiIdentifier,
     NoSuchColumn,
-    UnusableValue,
     check_path,
+    unusable_value,
 )
 
 HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people with several rows
@@ -149,7 +149,7 @@ def check_table(
     """
     check_path(path)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise UnusableValue("k", "Write a number of rows, 1 or more.")
+        raise unusable_value("k", "Write a number of rows, 1 or more.")
     if repeated := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(repeated[0], "quasi-identifier", "sensitive")
     table, goals_to_check = open_published(path, format, delimiter), dict(goals or {})
@@ -219,7 +219,7 @@ def count(
         raise NoSuchColumn(missing[0], table.columns, released=True)
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
     combinations = table.count([*quasi_identifiers, *names])
-    classes, group = combinations.first(width)
+    classes, group = combinations.group_by_first(width)
     values = zip(names, combinations.texts[width:], combinations.indices[width:], strict=True)
     return classes, {name: ClassCells(group, texts, indices, combinations.rows) for name, texts, indices in values}
 

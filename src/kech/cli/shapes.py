@@ -22,7 +22,7 @@ from kech.cli.intake import (
     split_names,
     with_options,
 )
-from kech.errors import BadOption, BadTarget, UnusableValue
+from kech.errors import BadOption, BadTarget, unusable_value
 from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
@@ -114,7 +114,7 @@ def parse_radii(texts: Sequence[str], option: str) -> list[float]:
     try:
         return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        raise UnusableValue(option, f"Write numbers: {option} 0.05,0.10,0.15.") from None
+        raise unusable_value(option, f"Write numbers: {option} 0.05,0.10,0.15.") from None
 
 
 @app.command
@@ -228,7 +228,7 @@ def parse_node(text: str) -> list[int]:
     try:
         return [int(level) for level in text.split(",")]
     except ValueError:
-        raise UnusableValue("--node", "Write a level for every column: --node 2,1,0.") from None
+        raise unusable_value("--node", "Write a level for every column: --node 2,1,0.") from None
 
 
 @app.command

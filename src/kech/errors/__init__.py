@@ -4,7 +4,7 @@ Messages use the words of the command line, which shows them as `typed`; str() g
 
 KechError
 ├── UsageError (exit 2)        the request is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption (NotAPath, UnusableValue), NoSuchNode, BadTarget, AlreadyReleased, BadPlan,
+│                              BadOption (NotAPath), NoSuchNode, BadTarget, AlreadyReleased, BadPlan,
 │                              MissingExtra, RepeatedIdentifier
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey,
@@ -133,11 +133,9 @@ class BadOption(UsageError):
         super().__init__(f"{option}: {reason}")
 
 
-class UnusableValue(BadOption):
-    """An option has a value that kech cannot use; the message says what to write instead."""
-
-    def __init__(self, option: str, advice: str) -> None:
-        super().__init__(option, f"kech cannot use this value. {advice}")
+def unusable_value(option: str, advice: str) -> BadOption:
+    """The refusal of a value; the advice says what to write instead."""
+    return BadOption(option, f"kech cannot use this value. {advice}")
 
 
 class NotAPath(BadOption):

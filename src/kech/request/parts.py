@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 
 import msgspec
 
-from kech.errors import BadOption, ColumnInTwoRoles, UnusableValue
+from kech.errors import BadOption, ColumnInTwoRoles, unusable_value
 
 OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
 ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
@@ -130,7 +130,7 @@ class Field:
         """Raise a refusal that says what to write for this field."""
         choices = f"Choose among {', '.join(self.choices)}."
         example = f"Write a value such as {self.example}."
-        raise UnusableValue(self.option, self.reason or (choices if self.choices else example)) from None
+        raise unusable_value(self.option, self.reason or (choices if self.choices else example)) from None
 
 
 class PartType(msgspec.StructMeta):
@@ -671,7 +671,7 @@ def build_part(kind: type[Part], title: str, value: Any) -> Any:
         return value
     fields = {field.name: field for field in fields_of(kind)}
     if not isinstance(value, Mapping):
-        raise UnusableValue(f"[{title}]", f"Write it as a section with the fields {', '.join(fields)}.")
+        raise unusable_value(f"[{title}]", f"Write it as a section with the fields {', '.join(fields)}.")
     for name in value:
         check_known(name, fields, f"[{title}] has no such field.")
     return kind(**{name: fields[name].convert(each) for name, each in value.items()})
@@ -702,7 +702,7 @@ def as_names(names: Any, option: str) -> tuple[str, ...]:
     """One name or several as a tuple without repeats."""
     listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in listed):
-        raise UnusableValue(option, "Write a list of names, each a text.")
+        raise unusable_value(option, "Write a list of names, each a text.")
     return tuple(dict.fromkeys(listed))
 
 
@@ -715,7 +715,7 @@ def check_grid(grid: Any) -> str | float:
     except (TypeError, ValueError):
         step = 0.0
     if not 0 < step < inf:
-        raise UnusableValue("--grid", "Write round, exact, or a step greater than 0 (for dates, in days).")
+        raise unusable_value("--grid", "Write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
 
 
