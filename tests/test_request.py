@@ -170,9 +170,9 @@ def test_unknown_words_are_refused(tmp_path):
         ('[goal]\nk = "CANARY\n', "it is not TOML."),
         ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section is written twice."),
         ("[goal]\nk = 5\n[goal]\n", "a field or section is written twice."),
-        ("[columns]\nkeep = 3\n", "keep in [columns]: write a list of names, each a text."),
+        ("[columns]\nkeep = 3\n", "keep in [columns]: kech cannot use this value. Write a list of names, each a text."),
         ('[goal]\nk = 2\nl_kind = "entropy"\n', "l_kind in [goal]: it says how l counts values. Add l=3,"),
-        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: choose among number,"),
+        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: kech cannot use this value. Choose among number,"),
         ('[columns]\nkeep = ["\xff"]\n', "it is not UTF-8. Save it as UTF-8."),
     ],
 )
@@ -407,7 +407,10 @@ def test_a_table_or_a_number_is_no_path(call, given):
         (lambda: write_request(5, "kech.toml"), "^request: its type is int, not a kech.Request"),
         (lambda: kech.compute_joint_risk("a.csv", ["b.csv"]), "^releases: a joint k is of two releases or more"),
         (lambda: kech.compute_lives(5), "^versions: its type is int. Give a series, or a list of versions"),
-        (lambda: kech.compute_risk("a.csv", threshold="a"), "^threshold: give chances above 0 and at most 1"),
+        (
+            lambda: kech.compute_risk("a.csv", threshold="a"),
+            "^threshold: kech cannot use this value. Give chances above 0 and at most 1",
+        ),
     ],
 )
 def test_arguments_of_another_kind_are_refused_in_plain_words(call, says):

@@ -76,7 +76,7 @@ def verify_release(
     if quasi_identifiers is None and sensitive:
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
     check_person(request, original)
-    with as_file(path) as file:
+    with export_as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, request.goal, orders)
         roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
@@ -214,7 +214,7 @@ def warn_reader(column: str, counts: tuple[int, int, int]) -> str:
 
 
 @contextmanager
-def as_file(path: AnyPath) -> Iterator[AnyPath]:
+def export_as_file(path: AnyPath) -> Iterator[AnyPath]:
     """The file itself; or the rows of a table of a database as text, in a private file while they are looked at."""
     address = find_address(path)
     if address is None:

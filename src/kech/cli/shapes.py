@@ -22,7 +22,7 @@ from kech.cli.intake import (
     split_names,
     with_options,
 )
-from kech.errors import BadOption, BadTarget
+from kech.errors import BadOption, BadTarget, unusable_value
 from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
@@ -114,7 +114,7 @@ def parse_radii(texts: Sequence[str], option: str) -> list[float]:
     try:
         return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        raise BadOption(option, f"write numbers: {option} 0.05,0.10,0.15.") from None
+        raise unusable_value(option, f"Write numbers: {option} 0.05,0.10,0.15.") from None
 
 
 @app.command
@@ -228,7 +228,7 @@ def parse_node(text: str) -> list[int]:
     try:
         return [int(level) for level in text.split(",")]
     except ValueError:
-        raise BadOption("--node", "write a level for every column: --node 2,1,0.") from None
+        raise unusable_value("--node", "Write a level for every column: --node 2,1,0.") from None
 
 
 @app.command
@@ -319,7 +319,7 @@ def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
     if key:
         raise BadOption("--key", "it recognises rows of the originals. Add --original FILE ..., or omit --key.")
     if not tables:
-        raise BadOption("TABLE", "name a table, or a series: --series FOLDER.")
+        raise BadOption("TABLE", "it is missing. Name a table, or a series: --series FOLDER.")
     if len(tables) > 1:
         raise BadOption("--original", "several released files need their originals. Add --original FILE ...")
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
-from kech.errors import BadOption, GoalNotMet, TooFewRows
+from kech.errors import BadOption, GoalNotMet, TooFewRows, unusable_value
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
@@ -68,7 +68,7 @@ class Request(Part, frozen=True):
     def __post_init__(self) -> None:
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
         if not isinstance(self.axes, Mapping):
-            raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
+            raise unusable_value("--axis", "Name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
@@ -198,7 +198,7 @@ def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> Ax
     axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
-            raise BadOption("--axis", f"choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
+            raise unusable_value("--axis", f"Choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
         axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:

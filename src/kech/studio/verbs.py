@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.request import Request
 from kech.studio.icicle import see_icicle
@@ -176,7 +176,7 @@ def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
         "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
     }
     if options.of not in drawn:
-        raise BadOption("picture", f"choose among {', '.join(drawn)}.")
+        raise unusable_value("picture", f"Choose among {', '.join(drawn)}.")
     file = Path("picture.svg")  # in the private folder of the table, where a child works
     drawn[options.of](file)
     text = file.read_text("utf-8")

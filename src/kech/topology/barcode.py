@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.errors import BadOption, KechError, MissingExtra, ResourceError
+from kech.errors import KechError, MissingExtra, ResourceError, unusable_value
 from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -181,7 +181,7 @@ class WeightedBarcode:
         Where a person may have several rows, k counts people.
         """
         if reading not in READINGS:
-            raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
+            raise unusable_value("--reading", f"Choose among {', '.join(READINGS)}.")
         check_k(k)
         if reading == "partition":
             return None if suppress else self._partition_regimes(k)
@@ -376,7 +376,7 @@ def compute_barcode(
     """
     check_is_table(table)
     if max_dimension is not None and max_dimension < 0:
-        raise BadOption("--max-dimension", "give a dimension, 0 or more.")
+        raise unusable_value("--max-dimension", "Give a dimension, 0 or more.")
     check_field(field)
     warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
@@ -485,7 +485,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
 def choose_longest(lengths: Any, most: int | None) -> Ints:
     """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
-        raise BadOption("--longest", "write a number of bars, 0 or more.")
+        raise unusable_value("--longest", "Write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 

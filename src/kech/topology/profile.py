@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kech._kernels import distinct_rows, reach_all
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.points.people import ALONE
 from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
@@ -161,7 +161,7 @@ class Profile:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
-            raise BadOption("shares", "give shares above 0 and at most 1.")
+            raise unusable_value("shares", "Give shares above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import walk_path
-from kech.errors import BadOption
+from kech.errors import unusable_value
 from kech.request import check_k
 from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
@@ -291,7 +291,7 @@ def most_classes(partitions: Sequence[Ints], through: str) -> int:
 def check_through(through: str) -> None:
     """Neighbours meet in their union or in their intersection."""
     if through not in THROUGH:
-        raise BadOption("--through", f"choose among {', '.join(THROUGH)}.")
+        raise unusable_value("--through", f"Choose among {', '.join(THROUGH)}.")
 
 
 def check_memory(need: int, allowed: int) -> None:

@@ -34,7 +34,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     if left_out := sum(result["left_out"].values()):
         say(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
-        sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        sentence = describe_first_regimes(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = (
             sentence
             if regimes and not is_open(result["starts"][reading])
@@ -128,7 +128,7 @@ def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
 
 
-def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
+def describe_first_regimes(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
     """From where on k holds for all but few rows, and where the most rows are kept."""
     if not regimes:
         share = f"{100 * result['suppress']:g} %"
