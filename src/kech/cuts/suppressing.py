@@ -85,9 +85,9 @@ def cut_others(
     if len(kept) == len(points.weights):
         return
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = match_points(rest, points, kept) if points.person is None else None
-    if place is not None and not goal.has_sensitive_goals:
-        yield build_partition(rest.published_at(k), place[fewer.point], fewer.group, fewer.rows)
+    new_point = match_points(rest, points, kept) if points.person is None else None
+    if new_point is not None and not goal.has_sensitive_goals:
+        yield build_partition(rest.published_at(k), new_point[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from cut_searched(rest, [k], cut, run)
 
@@ -107,9 +107,9 @@ def match_points(rest: Points, points: Points, kept: Ints) -> Ints | None:
         if len(moved) < len(pairs):
             return None
         codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
-    place = np.full(len(points.weights), -1)
-    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
-    return place
+    new_point = np.full(len(points.weights), -1)
+    new_point[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return new_point
 
 
 # -- letting rows go ---------------------------------------------------------------------------------------
