@@ -238,6 +238,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         grid = "tight"
         [axes.zip]
         kind = "categorical"
+        [reading]
+        decimal = ","
         [release]
         k = 5
         cut = "domain"
@@ -249,7 +251,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
     with pytest.raises(BadPlan) as refusal:
         read_request(tmp_path / "kech.toml")
     for now in (
-        "[table] is now [reading]",
+        "[table] is now [input]",
+        "[reading] is now [input]",
         "[roles] is now [columns]",
         "hierarchies is now hierarchies in [columns]",
         "k in [release] is now k in [goal]",
@@ -463,7 +466,7 @@ def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release,
     (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")
     release(folder / "t.csv", "--qi", "age", "--no-ledger")
     typed = [word.format(folder / "released.csv", folder / "other.csv") for word in words]
-    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [reading], --plan FILE."
+    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [input], --plan FILE."
     refuse(*typed, code=3, says=says)
     assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
 

@@ -24,7 +24,7 @@ from kech.certificate import (
 from kech.certificate.check import has_order, read_values
 from kech.certificate.sampled import pick_sample
 from kech.errors import BadOption, ClaimBroken, check_path
-from kech.release.composition import find_cover
+from kech.release.covers import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
     Published,

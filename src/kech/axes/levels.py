@@ -38,7 +38,7 @@ class Level:
     """
 
     cells: Ints  # the cell of each code, ascending from 0
-    places: Ints  # the code on the axis of the level of each code; NULL has its own
+    axis_codes: Ints  # the code on the axis of the level of each code; NULL has its own
     measure: Measure  # a function from the rows of each code to the axis of the level
     axis: Axis  # that axis, measured by all codes of the column
     lo: Ints  # first code, on that axis, of the label of each cell
@@ -56,11 +56,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draft:
+class LevelCells:
     """A level without NULL."""
 
     cells: Ints
-    places: Ints
+    axis_codes: Ints
     measure: Measure
 
 
@@ -105,13 +105,13 @@ def mark_values(axis: Axis) -> Ints:
     return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
 
 
-def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
+def build_level(axis: Axis, cells: Ints, draft: LevelCells, rows: Ints) -> Level:
     """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = append_null(axis, draft.places), draft.measure(rows)
-    first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
+    axis_codes, printed = append_null(axis, draft.axis_codes), draft.measure(rows)
+    first, last = (axis_codes[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
-    return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
+    return Level(cells, axis_codes, draft.measure, printed, lo, hi, printed.widths(lo, hi))
 
 
 def append_null(axis: Axis, numbers: Ints) -> Ints:
@@ -127,13 +127,13 @@ def number_cells(cells: Ints) -> Ints:
 # -- trees -----------------------------------------------------------------------------------------------
 
 
-def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
+def tree_levels(axis: TreeAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a hierarchy; cells are nodes."""
     del occupied
     top = axis.tree.height - 1
     levels = [*range(max(top, 1)), top]
     codes = [axis.tree.level_codes(level).astype(np.int64) for level in levels]
-    return [Draft(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
+    return [LevelCells(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
 
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
@@ -162,12 +162,12 @@ def count_leaves(axis: TreeAxis, rows: Ints) -> TreeAxis:
 # -- orders and sets -------------------------------------------------------------------------------------
 
 
-def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
+def rank_levels(axis: RankAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of an order or set: single values; in an order runs of 2, 4, 8 and so on; everything."""
     del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
     merges = max(axis.values - 1, 1).bit_length() if axis.is_ordered else 1
-    return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
+    return [LevelCells(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
@@ -180,7 +180,7 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 # -- lines -----------------------------------------------------------------------------------------------
 
 
-def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
+def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a line: its cells, then the steps of coarser and coarser rulers, then everything.
 
     On a line with open tails, marks below the first edge are no edges.  A ruler whose steps join no two values of the
@@ -203,11 +203,11 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
 
-def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
+def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> LevelCells:
     """The level with these cells, each printed from its low to its high end."""
     codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
     line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
-    return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
+    return LevelCells(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 
 def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
@@ -258,7 +258,7 @@ def outer_starts(axis: LineAxis) -> tuple[float, float]:
     return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
 
 
-FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[Draft]]] = {
+FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[LevelCells]]] = {
     TreeAxis: tree_levels,
     RankAxis: rank_levels,
     LineAxis: line_levels,

@@ -185,7 +185,7 @@ def measure_table(
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):
         texts = classes.texts[position]
-        label_rows = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
+        label_rows = sums(classes.indices[position], classes.rows, len(texts)).astype(np.int64).tolist()
         labels = [(read(plain.label(cell)), rows) for cell, rows in zip(texts, label_rows, strict=True)]
         total_width = fsum(rows if width is None else rows * width for width, rows in labels)
         losses[column] = total_width / max(int(classes.rows.sum()), 1)
@@ -214,8 +214,8 @@ def count(
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
     combinations = table.count([*quasi_identifiers, *names])
     classes, group = combinations.first(width)
-    values = zip(names, combinations.texts[width:], combinations.places[width:], strict=True)
-    return classes, {name: ClassCells(group, texts, places, combinations.rows) for name, texts, places in values}
+    values = zip(names, combinations.texts[width:], combinations.indices[width:], strict=True)
+    return classes, {name: ClassCells(group, texts, indices, combinations.rows) for name, texts, indices in values}
 
 
 def class_figures(classes: Counts) -> Figures:

@@ -51,8 +51,8 @@ def measure_published(points: Points, levels: list[Level], point: Ints) -> Point
     for j, level in enumerate(levels):
         shown = np.bincount(points.codes[point, j], minlength=len(level.cells))
         axes.append(level.measure(shown) if isinstance(level.axis, LineAxis) else level.axis)
-    places = np.stack([level.places[points.codes[:, j]] for j, level in enumerate(levels)], axis=1)
-    return Points(tuple(axes), points.mappings, places.astype(np.int32), points.weights, origin=points.origin)
+    codes = np.stack([level.axis_codes[points.codes[:, j]] for j, level in enumerate(levels)], axis=1)
+    return Points(tuple(axes), points.mappings, codes.astype(np.int32), points.weights, origin=points.origin)
 
 
 def draw_sample(weights: Ints, rate: float, key: bytes) -> Ints:

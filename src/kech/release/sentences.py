@@ -57,12 +57,13 @@ def shared_words(shared: Mapping[str, Any], loss: float) -> Iterator[str]:
 def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
     """How many rows give a sensitive value away: the worst columns, and what the others have in common."""
     ranked = sorted(shares, key=lambda column: -shares[column])
-    for place, column in enumerate(ranked[:MOST_NAMED]):
+    for index, column in enumerate(ranked[:MOST_NAMED]):
         rows = f"{percent(shares[column])} of the published rows"
-        missing = "" if place else "; a missing value counts as one"
+        missing = "" if index else "; a missing value counts as one"
         yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
-        yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
+        columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
+        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {', '.join(rest)}."
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -100,7 +100,7 @@ class Field:
     first: bool = False  # shown at the top of the help, before all groups
     public: bool = False  # the certificate states it
     percent: bool = False  # may be typed as 2%
-    name: str = ""  # this and the following are filled in by `fields_of`
+    name: str = ""  # this and the following are filled in by `fields_of` and `FIELDS`
     part: str = ""
     type: Any = None
     default: Any = None
@@ -163,17 +163,16 @@ class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_
 
 @cache
 def fields_of(part: type[Part]) -> tuple[Field, ...]:
-    """The fields of a part, each with its name, type and default."""
+    """The fields of a part, each with its name, type and default; `FIELDS` adds the section."""
     hints = get_type_hints(part, include_extras=True)
-    title = part.__name__.lower()
     return tuple(
-        replace(field, name=name, part=title, type=hints[name].__origin__, default=default)
+        replace(field, name=name, type=hints[name].__origin__, default=default)
         for name, default in zip(part.__struct_fields__, part.__struct_defaults__, strict=True)
         for field in getattr(hints[name], "__metadata__", ())
     )
 
 
-class Reading(Part, frozen=True):
+class Input(Part, frozen=True):
     """How kech reads the cells of a file."""
 
     delimiter: Annotated[str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";")] = (
@@ -212,7 +211,7 @@ class Reading(Part, frozen=True):
     rename_duplicates: Annotated[
         bool,
         Field(
-            "Read a CSV file with repeated column names: the second age becomes age_2.",
+            "Read a CSV file with repeated or missing column names: the second age becomes age_2.",
             **YES_OR_NO,
         ),
     ] = False
@@ -673,7 +672,7 @@ class Limits(Part, frozen=True):
     ] = None
 
 
-class Series(Part, frozen=True):
+class SeriesPolicy(Part, frozen=True):
     """How a series of releases of a growing table is made: --series FOLDER."""
 
     key: Annotated[

@@ -4,6 +4,7 @@ In: a plan file, options of the command line, or keywords of Python.  Out: a `Re
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -19,11 +20,11 @@ from kech.request.parts import (
     Cut,
     Field,
     Goal,
+    Input,
     Labels,
     Limits,
     Part,
-    Reading,
-    Series,
+    SeriesPolicy,
     as_names,
     build_part,
     check_known,
@@ -38,9 +39,9 @@ PARTS: dict[str, type[Part]] = {
     "goal": Goal,
     "cut": Cut,
     "labels": Labels,
-    "reading": Reading,
+    "input": Input,
     "limits": Limits,
-    "series": Series,
+    "series": SeriesPolicy,
 }
 Axes = Annotated[
     dict[str, AxisChoice],
@@ -60,9 +61,9 @@ class Request(Part, frozen=True):
     goal: Goal = msgspec.field(default_factory=Goal)
     cut: Cut = msgspec.field(default_factory=Cut)
     labels: Labels = msgspec.field(default_factory=Labels)
-    reading: Reading = msgspec.field(default_factory=Reading)
+    input: Input = msgspec.field(default_factory=Input)
     limits: Limits = msgspec.field(default_factory=Limits)
-    series: Series = msgspec.field(default_factory=Series)
+    series: SeriesPolicy = msgspec.field(default_factory=SeriesPolicy)
 
     def __post_init__(self) -> None:
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
@@ -99,7 +100,7 @@ class Request(Part, frozen=True):
             self.goal.refuse_sample(f"{reason}. Make these columns quasi-identifiers.")
         if self.cut.suppress:
             raise BadOption("--suppress", "with --dp-epsilon every class of fewer than k is omitted. Omit it.")
-        if self.reading.fold_variants:
+        if self.input.fold_variants:
             raise BadOption("--fold-variants", "with --dp-epsilon no row may decide how others are read. Omit it.")
 
     @classmethod
@@ -160,7 +161,11 @@ class Request(Part, frozen=True):
         return getattr(self if part == "request" else getattr(self, part), name)
 
 
-FIELDS = {field.name: field for part in (Request, *PARTS.values()) for field in fields_of(part)}
+FIELDS = {
+    field.name: replace(field, part=section)
+    for section, part in {"request": Request, **PARTS}.items()
+    for field in fields_of(part)
+}
 
 
 def find_field(name: str) -> Field:
