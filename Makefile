@@ -174,7 +174,7 @@ judges: .venv/tested
 	  $(MAKE) -s $$judge/installed || echo "$$judge could not be installed: it will not be asked."; done
 	$(BIN)/python -m benchmarks.judges
 
-.venv-judges/%/installed: requirements/judges/%.txt
+.venv-judges/%/installed: requirements/judge-%.txt
 	$(PYTHON) -m venv .venv-judges/$*
 	.venv-judges/$*/bin/python -m pip install -q --disable-pip-version-check -r $<
 	touch $@

@@ -46,6 +46,7 @@ K, CAP, SEED = 10, 300.0, 1
 RAW = "raw copy"
 ATTACKED = ("adult", "town", "loans")  # tables, and tools whose releases are
 ATTACKED_TOOLS = (RAW, "kech", "Mondrian")
+FAVOURABLE = "codes"  # the table whose outcome follows from the columns that kech keeps most precise
 ATTACK_COLUMNS = ("guesses", "right", "control", "verdict")
 
 
@@ -184,10 +185,15 @@ no verdict.
 
 Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
 number. Intervals are given by their middle, sets by shares of their values. *Cost* is what is lost against raw rows.
+There is one draw of each table and no interval, so small differences tell nothing. Where a release scores above raw
+rows, read it as equal.
 
 {draw(["table", "score", RAW, *model_tools(lines["models"])], model_rows(lines["models"]))}
 
-{draw(["tool", "mean cost in AUC", "mean cost in R2"], cost_rows(lines["models"]))}
+{draw(["tool", "mean cost in AUC", f"without {FAVOURABLE}", "mean cost in R2"], cost_rows(lines["models"]))}
+
+The outcomes of town, firms, survey, cards, clusters and codes follow most from their first two columns. In
+{FAVOURABLE} these have the fewest values, and kech keeps such columns most precise: this table flatters it.
 
 ## pyCANON
 
@@ -251,11 +257,15 @@ def model_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
 def cost_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
     """A row for each tool: what its releases cost on average."""
     for tool in model_tools(lines):
-        costs: dict[bool, list[float]] = {False: [], True: []}
-        for said in by_table(lines).values():
+        costs: dict[bool, dict[str, float]] = {False: {}, True: {}}
+        for table, said in by_table(lines).items():
             if "score" in said.get(tool, {}):
-                costs[said[RAW]["number"]].append(said[RAW]["score"] - said[tool]["score"])
-        yield [tool, *(f"{np.mean(costs[kind]):.3f}" if costs[kind] else "" for kind in (False, True))]
+                costs[said[RAW]["number"]][table] = said[RAW]["score"] - said[tool]["score"]
+        fair = {table: cost for table, cost in costs[False].items() if table != FAVOURABLE}
+        yield [
+            tool,
+            *(f"{np.mean([*each.values()]):.3f}" if each else "" for each in (costs[False], fair, costs[True])),
+        ]
 
 
 def canon_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:

@@ -52,7 +52,7 @@ def draw_family(rng: Generator, rows: int, family: str) -> tuple[Columns, NDArra
 
 
 def rank(column: NDArray) -> NDArray[np.float64]:
-    """The place of each value among the values of its column, from -1 to 1; text in the order of its hash."""
+    """The place of each value among the values of its column, from -1 to 1; text in an order drawn for it."""
     values, place = np.unique(column, return_inverse=True)
     if column.dtype.kind not in "if":
         place = np.random.default_rng(len(values)).permutation(len(values))[place]
