@@ -55,7 +55,16 @@ VALUES = {  # of each field some that differ from the default
     "departures": ["withdraw"],
     "corrections": ["withdraw"],
 }
-TIED = {"l_kind", "c", "reading", "field", "eps", "protect", "protect_history"}  # say something only beside others
+TIED = {
+    "l_kind",
+    "c",
+    "metric",
+    "reading",
+    "field",
+    "eps",
+    "protect",
+    "protect_history",
+}  # say something only beside others
 WRONG = {
     "rows_are_people": ["yes", 1],
     "k": [0, -3, 2.5, "many"],
@@ -66,6 +75,7 @@ WRONG = {
     "alpha": [0, 1.5],
     "protect_history": ["yes", 1],
     "cut": ["global"],
+    "metric": ["cube"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
     "suppress": [-0.1, 1.0],
