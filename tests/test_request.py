@@ -58,6 +58,7 @@ VALUES = {  # of each field some that differ from the default
 TIED = {
     "l_kind",
     "c",
+    "metric",
     "reading",
     "field",
     "eps",
@@ -82,6 +83,7 @@ WRONG = {
     "dp_rate": [0, 1, 0.0001],
     "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
+    "metric": ["cube"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
     "suppress": [-0.1, 1.0],

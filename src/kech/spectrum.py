@@ -160,7 +160,7 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
 
 def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
     """The one of these cuts that accepts the most options: a request can name only one."""
-    return next((cut for cut in ("regime", *CUTS) if cut in (cuts or ())), None)
+    return next((cut for cut in ("regime", "minimal", *CUTS) if cut in (cuts or ())), None)
 
 
 def measure_cut(

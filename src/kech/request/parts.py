@@ -42,6 +42,7 @@ class CutRules:
     by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
     by_components: bool = False  # it accepts --eps instead of --k, and --reading
     keeps_histories: bool = False  # it accepts --protect-history
+    measures_balls: bool = False  # it accepts --metric ball
 
 
 CUTS = {
@@ -55,6 +56,7 @@ CUTS = {
         "smallest eps, then lowest loss",
         "the widest class is kept as narrow as the search could make it",
         is_searched=True,
+        measures_balls=True,
     ),
     "domain": CutRules(
         "one level for all rows of a column",
@@ -496,6 +498,16 @@ class Cut(Part, frozen=True):
             public=True,
         ),
     ] = "local"
+    metric: Annotated[
+        str,
+        Field(
+            "How the minimal cut measures classes: box (default: half the widest side) or ball (radius of the smallest "
+            "enclosing ball; numbers and dates with --grid exact).",
+            "ball",
+            choices=("box", "ball"),
+            public=True,
+        ),
+    ] = "box"
     reading: Annotated[
         str,
         Field(

@@ -34,6 +34,7 @@ from kech.studio.options import (
 
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
+MOST_CUT = 5_000  # points that are cut at round k for the picture of a profile
 
 
 @dataclass
@@ -67,8 +68,8 @@ class TableSession:
         return self.keep(f"lattice {grid}", lambda: kech.compute_lattice(self.table, grid=grid))  # type: ignore[no-any-return]
 
     def profile(self) -> kech.Profile:
-        """The profile of exact values."""
-        return self.keep("profile", lambda: kech.compute_profile(self.table))  # type: ignore[no-any-return]
+        """The profile of exact values; of a table that is not large, with what the cuts reach."""
+        return self.keep("profile", lambda: mark_cuts(kech.compute_profile(self.table)))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -161,6 +162,13 @@ def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
     return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
+
+
+def mark_cuts(profile: kech.Profile) -> kech.Profile:
+    """The profile, with what the cuts reach at round k where that takes a few seconds at most."""
+    if len(profile.units.codes) > MOST_CUT:
+        return profile
+    return kech.search_partitions(profile, profile.choose_ks(None), effort="quick", threads=profile.threads)
 
 
 def profile(session: TableSession, options: LatticeOptions) -> dict[str, Any]:

@@ -33,7 +33,7 @@ SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what 
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 500
 NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
-NOT_ALL_HOLES = "holes were not computed in every dimension"
+NOT_ALL_HOLES = "components are large enough from the lower eps on, but holes were not computed in every dimension"
 NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
 MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
@@ -226,6 +226,9 @@ class WeightedBarcode:
             limit = self.filtration.points.suppression_limit(suppress)
             earliest = first_of(join_regimes(self._steps("homological", k, limit))).at_least
             latest = first_of(self.regimes("strict", k, suppress) or [])
+            if reading == "partition" and k in self.reached and self.reached[k].eps_at_most < latest.at_most:
+                eps, classes = self.reached[k].eps_at_most, self.reached[k].classes
+                latest = Start(eps, eps, classes, 0)
             reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
             return replace(latest, at_least=earliest, reason=reason * (earliest < latest.at_most))
         start, reached = first_of(regimes), self.reached.get(k)

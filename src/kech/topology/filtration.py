@@ -108,7 +108,7 @@ def say_why_not_exact(axis: Axis) -> str:
         return "does not hold numbers or dates"
     if axis.has_null:
         return "has NULLs"
-    return "" if np.array_equal(*axis.ends) else "is on a grid"
+    return "" if np.array_equal(*axis.ends) else "is on a grid: add --grid exact"
 
 
 def check_radii(radii: Sequence[float], option: str, *, least: int = 0) -> list[float]:

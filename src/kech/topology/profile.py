@@ -11,8 +11,8 @@ So the share of exposed rows, v(eps, k), lies between two shares that the k near
 rows in components of fewer than k, is at most the lower one.  Where a person may have several rows, k counts people.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from os import PathLike
@@ -30,6 +30,7 @@ from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
+from kech.topology.barcode import Reached
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
 LARGEST_K = 100
@@ -98,6 +99,7 @@ class Profile:
     reaches: Reaches
     threads: int = 1
     library: str | None = None  # of dataframes: the caller's
+    reached: Mapping[int, Reached] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
     known: dict[tuple[str, int], "Rest"] = field(default_factory=dict, init=False)  # without a column, at a k
 
     def __repr__(self) -> str:
@@ -268,6 +270,7 @@ class Profile:
                 for goal in ks
                 for share, radius in zip(SHARES, self.eps_for(goal), strict=True)
             ],
+            "reached": [asdict(self.reached[goal]) for goal in ks if goal in self.reached],
             "columns": self.columns(ks),
             "advice": [self.advise(goal) for goal in ks],
         }

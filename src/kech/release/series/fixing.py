@@ -27,6 +27,7 @@ STAY = (
     "cut",
     "reading",
     "field",
+    "metric",
     "eps",
     "grid",
     "protect",
