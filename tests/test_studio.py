@@ -980,6 +980,22 @@ def test_every_field_of_a_plan_is_told_to_the_pages(studio):
             assert told[name]["help"] and told[name]["example"] and told[name]["option"].startswith("--"), name
 
 
+PAGES = Path(kech.__file__).parent / "studio" / "pages"
+WORDS_OF_CHOICES = {"cut": "cut", "l_kind": "l", "t_kind": "t", "dates": "dates", "decimal": "decimal"}
+
+
+@pytest.mark.parametrize("name", WORDS_OF_CHOICES)
+def test_forms_offer_the_choices_of_a_field_in_both_languages(studio, name):
+    """Pages list no choices themselves: they ask for the fields, and have words for each choice."""
+    choices = next(each for each in studio.json("GET", "/api/fields")["fields"] if each["name"] == name)["choices"]
+    texts = (PAGES / "text.js").read_text("utf-8")
+    scripts = "".join(path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name != "text.js")
+    for choice in choices:
+        assert len(re.findall(rf'^  "{WORDS_OF_CHOICES[name]}:{re.escape(choice)}": "', texts, re.M)) == 2, choice
+    assert f'["{choices[0]}", "{choices[1]}"' not in scripts
+    assert re.search(rf'choose\("{name}"', scripts)
+
+
 def test_the_rules_of_every_cut_are_told_to_the_pages(studio):
     told = studio.json("GET", "/api/fields")
     cut = next(field for field in told["fields"] if field["name"] == "cut")

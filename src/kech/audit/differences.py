@@ -43,7 +43,7 @@ def find_differences(
     columns = [name for name in one.release.cells if name in other.release.cells]
     contents = [count_contents(linkage, columns) for linkage in (one, other)]
     same = find_same(one, other)
-    changed = [place for place, twin in same.items() if is_small(contents[0][place], contents[1][twin], k)]
+    changed = [group for group, twin in same.items() if is_small(contents[0][group], contents[1][twin], k)]
     twins = {*same.values()}
     alike = find_alike(covers[first], covers[second])
     pairs = [(mine, theirs) for mine, theirs in alike if mine not in same and theirs not in twins]

@@ -85,7 +85,7 @@ def measure_exposure(
 def held_cells(table: TextTable, column: str) -> list[Cell]:
     """The distinct cells of a column that rows hold."""
     counts = table.count([column])
-    return [counts.texts[0][i] for i in np.unique(counts.places[0]).tolist()]
+    return [counts.texts[0][i] for i in np.unique(counts.indices[0]).tolist()]
 
 
 def describe_shared(group: NDArray[Any], values: Ints, texts: Sequence[Cell]) -> dict[str, Any]:

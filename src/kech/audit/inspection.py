@@ -22,8 +22,7 @@ from kech.axes.spelling import (
     join_hints,
 )
 from kech.errors import BadOption, KechError, ManyValues
-from kech.points.people import encode_person
-from kech.points.people import number_people as number_tuples
+from kech.points.people import encode_person, number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.identifying import find_identifying_together, is_identifying
@@ -287,8 +286,8 @@ def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
     """Rows in equal steps between the smallest and the largest value."""
     low, high = (float(end) / BARS for end in (values.min(), values.max()))  # the range may overflow
     steps = min(BARS, len(values))
-    place = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
-    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts, minlength=steps)
+    bar = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
+    bars = np.bincount(np.clip(bar, 0, steps - 1).astype(int), weights=counts, minlength=steps)
     return tuple(bars.astype(int).tolist())
 
 

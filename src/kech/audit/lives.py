@@ -76,14 +76,14 @@ def place_files(
 def place_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowClasses], int]:
     """Place version after version, each row under its labels of the version before where it can."""
     report("placing rows into classes")
-    placed: list[lives.RowClasses] = []
+    assigned: list[lives.RowClasses] = []
     undecided, known = 0, set[int]()
-    for place, version in enumerate(versions):
+    for index, version in enumerate(versions):
         cover = version.cover("--original")
         undecided += int((np.unique(cover.row, return_counts=True)[1] > 1).sum())
-        same = find_same(versions[place - 1].linkage, version.linkage) if placed else {}
-        before = zip(*(values.tolist() for values in placed[-1]), strict=True) if placed else ()
+        same = find_same(versions[index - 1].linkage, version.linkage) if assigned else {}
+        before = zip(*(values.tolist() for values in assigned[-1]), strict=True) if assigned else ()
         preferred = {row: same[cell] for row, cell in before if cell in same}
-        placed.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
+        assigned.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
         known.update(version.key.tolist())
-    return placed, undecided
+    return assigned, undecided

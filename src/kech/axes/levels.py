@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always, step_axis
 from kech.axes.grid import (
     CALENDAR_ENDS,
     DAY,
@@ -24,6 +24,7 @@ from kech.axes.grid import (
     last_before,
     step_rulers,
 )
+from kech.errors import BadOption
 
 Measure: TypeAlias = Callable[[Ints], Axis]
 
@@ -37,7 +38,7 @@ class Level:
     """
 
     cells: Ints  # the cell of each code, ascending from 0
-    places: Ints  # the code on the axis of the level of each code; NULL has its own
+    axis_codes: Ints  # the code on the axis of the level of each code; NULL has its own
     measure: Measure  # a function from the rows of each code to the axis of the level
     axis: Axis  # that axis, measured by all codes of the column
     lo: Ints  # first code, on that axis, of the label of each cell
@@ -59,7 +60,7 @@ class LevelCells:
     """A level without NULL."""
 
     cells: Ints
-    places: Ints
+    axis_codes: Ints
     measure: Measure
 
 
@@ -76,6 +77,28 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
 
 
+def build_fixed_level(axis: Axis, level: int) -> Level:
+    """One level, whose labels and widths depend on no row: each label follows from the value, and what the user chose.
+
+    It is for trees and orders of the user, and for lines with a step.  Numbers are printed as [20, 30), since whether
+    they are whole follows from the rows.  Only the domain of a line depends on rows: `measure`.
+    """
+    fixed = fix_axis(axis)
+    drafts = FINDERS[type(fixed)](fixed, np.arange(fixed.size))
+    if level >= len(drafts):
+        reason = f"column {axis.column!r} has the levels 0 to {len(drafts) - 1}. Choose one of these."
+        raise BadOption("--levels", reason)
+    return build_level(fixed, drafts[level].cells, drafts[level], np.ones(fixed.size, np.int64))
+
+
+def fix_axis(axis: Axis) -> Axis:
+    """The axis without what follows from its rows: which values are rare, and the unit of numbers."""
+    if isinstance(axis, LineAxis):
+        unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
+        return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
+    return replace(axis, rows=None) if isinstance(axis, TreeAxis | RankAxis) else axis
+
+
 def mark_values(axis: Axis) -> Ints:
     """One row for every code that occurs in the column, with NULL; 0 for other codes."""
     codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
@@ -85,10 +108,10 @@ def mark_values(axis: Axis) -> Ints:
 def build_level(axis: Axis, cells: Ints, draft: LevelCells, rows: Ints) -> Level:
     """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = append_null(axis, draft.places), draft.measure(rows)
-    first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
+    axis_codes, printed = append_null(axis, draft.axis_codes), draft.measure(rows)
+    first, last = (axis_codes[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
-    return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
+    return Level(cells, axis_codes, draft.measure, printed, lo, hi, printed.widths(lo, hi))
 
 
 def append_null(axis: Axis, numbers: Ints) -> Ints:

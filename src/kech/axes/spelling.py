@@ -101,7 +101,7 @@ def encode_spellings(
     code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
     if texts is values:  # plain numbers, which are all different
         return np.arange(1, len(values) + 1, dtype=np.int32)
-    return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
+    return np.array([code_of_form.setdefault(text, index) for index, text in enumerate(texts, 1)], np.int32)
 
 
 def count_variants(texts: Iterable[str]) -> int:
@@ -122,8 +122,8 @@ def _without_hidden(text: str) -> str:
 
 
 def _is_hidden(letter: str) -> bool:
-    place = bisect_right(FIRSTS, ord(letter)) - 1
-    return (place >= 0 and ord(letter) <= LASTS[place]) or category(letter) in ("Cf", "Cc")
+    index = bisect_right(FIRSTS, ord(letter)) - 1
+    return (index >= 0 and ord(letter) <= LASTS[index]) or category(letter) in ("Cf", "Cc")
 
 
 # -- codes, such as ZIP --------------------------------------------------------------------------------

@@ -179,11 +179,11 @@ def _ends(text: Any, delimiter: int, width: int) -> Ints:
     return ends
 
 
-def _omit_unused(texts: Sequence[Cell], places: Any) -> Coded:
+def _omit_unused(texts: Sequence[Cell], indices: Any) -> Coded:
     """The texts that a column uses, and the index of each row's text among them."""
     used = np.zeros(len(texts), bool)
-    used[places] = True
-    return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
+    used[indices] = True
+    return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[indices]
 
 
 def _parse_cells(pieces: Sequence[bytes], delimiter: str) -> list[Cell]:
@@ -258,15 +258,15 @@ class _Lines:
     def _mark(self, line: str, continues: bool) -> str:
         """The line with marked empty texts; where it continues a quoted cell, its first cell is the rest of that."""
         line = '"' + line if continues else line
-        place, parts = 0, []
-        while match := self.cell.match(line, place):
-            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (continues and not place) else match[0])
-            place = match.end()
-            if not line.startswith(self.delimiter, place):
+        position, parts = 0, []
+        while match := self.cell.match(line, position):
+            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (continues and not position) else match[0])
+            position = match.end()
+            if not line.startswith(self.delimiter, position):
                 break
             parts.append(self.delimiter)
-            place += 1
-        return ("".join(parts) + line[place:])[continues:]
+            position += 1
+        return ("".join(parts) + line[position:])[continues:]
 
 
 def _check_line(line: str) -> str:

@@ -37,12 +37,12 @@ class ClassCells:
 
     group: Ints  # the number of the class
     cells: Sequence[Cell]  # distinct cells, some of which may not occur
-    place: Ints  # the index of the cell
+    index: Ints  # the index of the cell
     rows: Ints
 
     def find_occurring(self) -> list[int]:
         """The indexes of the cells that occur."""
-        return np.flatnonzero(np.bincount(self.place)).tolist()
+        return np.flatnonzero(np.bincount(self.index)).tolist()
 
     def values(self, read: Callable[[Cell], Value]) -> "ClassValues":
         """The rows of each class and comparable value."""
@@ -51,7 +51,7 @@ class ClassCells:
         order = {value: rank for rank, value in enumerate(sorted(set(value_of_cell.values())))}
         rank = np.zeros(len(self.cells), np.int64)
         rank[occurring] = [order[value_of_cell[i]] for i in occurring]
-        keys, which = np.unique(self.group * len(order) + rank[self.place], return_inverse=True)
+        keys, which = np.unique(self.group * len(order) + rank[self.index], return_inverse=True)
         group, value = np.divmod(keys, max(len(order), 1))
         return ClassValues(group, value, sums(which, self.rows, len(keys)))
 
@@ -159,8 +159,8 @@ def _recursive_factor(values: ClassValues, depth: int) -> float | None:
     """The largest r_1 / (r_l + r_(l+1) + ...) of a class, with counts r descending; None where one has < l values."""
     rows = values.rows[np.lexsort((-values.rows, values.group))]
     starts = np.searchsorted(values.group, np.arange(len(values.size)))
-    place = np.arange(len(rows)) - starts[values.group]
-    tail = values.per_class(np.where(place >= depth - 1, rows, 0.0))
+    rank = np.arange(len(rows)) - starts[values.group]
+    tail = values.per_class(np.where(rank >= depth - 1, rows, 0.0))
     return float((rows[starts] / tail).max()) if tail.all() else None
 
 
@@ -191,8 +191,8 @@ def guess_kind(table: TextTable, cells: Sequence[Cell]) -> dict[str, str]:
     """The kind of a column: number or date where every cell that is not empty is one, otherwise text."""
     for kind in ("number", "date"):
         read = value_reader(table, {"kind": kind})
-        places = {read(cell)[0] for cell in cells}
-        if 1 in places and 2 not in places:
+        kinds = {read(cell)[0] for cell in cells}
+        if 1 in kinds and 2 not in kinds:
             return {"kind": kind}
     return {"kind": "text"}
 

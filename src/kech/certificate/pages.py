@@ -136,12 +136,12 @@ def _has_no_gaps(chunks: Sequence[Struct], data: Any, end: int) -> bool:
     """Whether pages and page indexes fill the file from its beginning to its footer."""
     first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
     first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
-    place = len(MAGIC)
+    offset = len(MAGIC)
     for start, size in sorted(first_pages):
-        if start != place:
+        if start != offset:
             return False
-        place = start + size
-    return place == end and len(data) > end
+        offset = start + size
+    return offset == end and len(data) > end
 
 
 def _columns(schema: Sequence[Struct]) -> list[ParquetColumn]:
@@ -203,22 +203,22 @@ def _drop_values_of_other_chunks(data: Any, column: ParquetColumn, chunks: Seque
 
 def _first_page(metadata: Struct) -> int:
     """Where the pages of a chunk begin; a chunk without rows has only a dictionary."""
-    return int(min((place for place in (metadata[9], metadata.get(11, 0)) if place > 0), default=0))
+    return int(min((offset for offset in (metadata[9], metadata.get(11, 0)) if offset > 0), default=0))
 
 
 def _pages(data: Any, metadata: Struct) -> Iterator[tuple[Struct, bytes]]:
     """The header of each page of a chunk, and its stored bytes."""
-    place = _first_page(metadata)
-    end = place + metadata[7]
+    offset = _first_page(metadata)
+    end = offset + metadata[7]
     allowed = MOST_UNPACKED + MOST_TIMES * metadata[7]
-    while place < end:
-        reader = Reader(data, place)
+    while offset < end:
+        reader = Reader(data, offset)
         head = reader.struct()
-        place, allowed = reader.place + head[3], allowed - head[2]
-        if head[3] < 0 or head[2] < 0 or allowed < 0 or place > end:
+        offset, allowed = reader.offset + head[3], allowed - head[2]
+        if head[3] < 0 or head[2] < 0 or allowed < 0 or offset > end:
             raise ValueError
-        yield head, data[reader.place : place]
-    if place != end:
+        yield head, data[reader.offset : offset]
+    if offset != end:
         raise ValueError
 
 
@@ -248,11 +248,11 @@ def _split(column: ParquetColumn, page: bytes, count: int) -> list[bytes]:
     """The values in the bytes of a plain page or a dictionary."""
     if column.type != BYTE_ARRAY:
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
-    values, place = [], 0
+    values, offset = [], 0
     for _ in range(count):
-        start = place + 4
-        place = start + int.from_bytes(page[place:start], "little")
-        values.append(page[start:place])
+        start = offset + 4
+        offset = start + int.from_bytes(page[offset:start], "little")
+        values.append(page[start:offset])
     return values
 
 
@@ -362,7 +362,7 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     if 6 in chunk:
         reader = Reader(data, chunk[6])
         index = reader.struct()
-        if reader.place != chunk[6] + chunk[7]:
+        if reader.offset != chunk[6] + chunk[7]:
             raise ValueError
         bounds = zip(index[1], index[2], index[3], strict=True)
         statistics += [{6: low, 5: high} for is_null, low, high in bounds if is_null != 1]

@@ -30,18 +30,20 @@ class Counts:
     """The distinct combinations of cells, and how many rows each has."""
 
     texts: list[list[Cell]]  # distinct texts of each column
-    places: list[Ints]  # for each column the index of the text of each combination
+    indices: list[Ints]  # for each column the index of the text of each combination
     rows: Ints
 
     def items(self) -> Iterator[tuple[tuple[Cell, ...], int]]:
         """Every combination with the number of its rows."""
-        columns = [[texts[i] for i in places.tolist()] for texts, places in zip(self.texts, self.places, strict=True)]
+        columns = [
+            [texts[i] for i in indices.tolist()] for texts, indices in zip(self.texts, self.indices, strict=True)
+        ]
         return zip(zip(*columns, strict=True), self.rows.tolist(), strict=True)
 
     def first(self, columns: int) -> tuple["Counts", Ints]:
         """The combinations of the first columns only, and for each combination the index of its first cells there."""
         packing = PackedNumbers([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
-        keys, group = np.unique(packing.pack(self.places[:columns]), return_inverse=True)
+        keys, group = np.unique(packing.pack(self.indices[:columns]), return_inverse=True)
         rows = sums(group, self.rows, len(keys)).astype(np.int64)
         return Counts(self.texts[:columns], packing.unpack(keys), rows), group
 
@@ -77,8 +79,8 @@ class CellCounter:
     def _numbers(self, columns: Iterable[Coded]) -> list[Ints]:
         """For each column the number of each row's text; a new text gets the next number."""
         return [
-            np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[places]
-            for number_of_text, (texts, places) in zip(self._known, columns, strict=True)
+            np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[indices]
+            for number_of_text, (texts, indices) in zip(self._known, columns, strict=True)
         ]
 
     def _widen(self, packing: "PackedNumbers") -> None:
@@ -162,6 +164,6 @@ def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
 
 def _list_cells(cells: Sequence[Cell]) -> Coded:
     """The distinct cells of a list, and the index of each cell among them."""
-    place_of_cell: dict[Cell, int] = {}
-    places = [place_of_cell.setdefault(cell, len(place_of_cell)) for cell in cells]
-    return list(place_of_cell), np.array(places, np.int64)
+    index_of_cell: dict[Cell, int] = {}
+    indices = [index_of_cell.setdefault(cell, len(index_of_cell)) for cell in cells]
+    return list(index_of_cell), np.array(indices, np.int64)

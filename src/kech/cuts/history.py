@@ -188,8 +188,8 @@ def shorten(histories: PersonRows, k: int) -> PersonRows:
     """The rows that are kept, for each person at even distances in the line of their rows."""
     target = choose_lengths(histories.lengths, k)
     person = np.repeat(np.arange(len(target)), target)
-    place = np.arange(len(person)) - (np.cumsum(target) - target)[person]
-    position = (2 * place + 1) * histories.lengths[person] // (2 * target[person])
+    rank = np.arange(len(person)) - (np.cumsum(target) - target)[person]
+    position = (2 * rank + 1) * histories.lengths[person] // (2 * target[person])
     return PersonRows(histories.points, histories.row_points[histories.starts[person] + position], target[target > 0])
 
 

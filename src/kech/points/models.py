@@ -99,8 +99,8 @@ def recursive_factors(tally: ValueCounts, l: int) -> Floats:  # noqa: E741
     r_1 >= r_2 >= ... are the rows of the values of a class.
     """
     by_rows = tally.rows[np.lexsort((-tally.rows, tally.group))]
-    place = np.arange(len(by_rows)) - tally.first[tally.group]
-    tail = tally.figure_per_class(np.add, np.where(place >= l - 1, by_rows, 0))
+    rank = np.arange(len(by_rows)) - tally.first[tally.group]
+    tail = tally.figure_per_class(np.add, np.where(rank >= l - 1, by_rows, 0))
     factors = np.full(len(tail), inf)
     np.divide(by_rows[tally.first], tail, out=factors, where=tail > 0)
     return factors

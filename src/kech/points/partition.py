@@ -86,7 +86,7 @@ class Partition:
         last = np.cumsum(rows)
         start = np.searchsorted(point, point)
         last -= np.where(start > 0, last[start - 1], 0)
-        return {"p": point, "class": self.group[order], "first": last - rows + 1, "last": last}
+        return {"point": point, "class": self.group[order], "first": last - rows + 1, "last": last}
 
 
 def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:
@@ -132,8 +132,8 @@ def assign_grains(partition: Partition) -> Partition:
     divided[point[~whole]] = True
     line = np.flatnonzero(divided[of])  # ordered by point and value, as the engine orders grains
     line = line if grains.person is None else order_grains(grains, line)
-    place, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
-    grain = line[place]
+    taken, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
+    grain = line[taken]
     shares = add_up(
         np.r_[undivided, grain],
         np.r_[owner[of[undivided]], group[~whole][taker]],

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
+from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
-from kech.points.people import encode_people, number_people
+from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
@@ -28,7 +29,15 @@ from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
-from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
+from kech.system.memory import (
+    BASE_BYTES,
+    CELL_BYTES,
+    CELL_COPIES,
+    CODE_BYTES,
+    DISTINCT_VALUE_BYTES,
+    PAIR_BYTES,
+    ROW_BYTES,
+)
 from kech.system.secret import OwnerSecret
 from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
@@ -61,6 +70,10 @@ BEFORE_SERIES = (
 BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
     "released before, or allow it with --allow-composition."
+)
+SAMPLED = (
+    "The theorem of --dp-epsilon is for one release of a table and its later versions, and this one cannot be made "
+    "from the earlier one. What both tell together it does not bound."
 )
 NEVER_HANDED_OUT = "If the earlier one was never handed out, say so: kech ledger --forget FILE."
 TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its place: --replace."
@@ -170,6 +183,7 @@ class PastComparison(NamedTuple):
     composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
+    sampled: bool = False  # whether one of them is a sample with differential privacy
 
 
 class Past(NamedTuple):
@@ -235,11 +249,11 @@ def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> 
     A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
     """
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
-    if not places:
+    entries = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
+    if not entries:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
-    return places[-1]
+    return entries[-1]
 
 
 def recognise(
@@ -300,7 +314,7 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         comparison = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
-    nested, composition, left_out, columns = comparison
+    nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
@@ -309,6 +323,8 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+    if sampled and not terms.allow_composition:
+        raise refuse(when, f"{SAMPLED} {withdraw_words(draft, known, terms)} {REPEAT}{OTHERWISE}")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
@@ -352,6 +368,7 @@ def compare(
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     for path, release in zip(files, theirs, strict=True):
         draft.check_columns(path.name, release.quasi_identifiers)
+    sampled = any(STATED[0] in release.document["parameters"] for release in (mine, *theirs))
     with draft.open_columns([*columns, *mine.cells]) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)
@@ -364,21 +381,21 @@ def compare(
         if not all_known:
             return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
-        places = {
+        positions = {
             "others": [i for i, path in enumerate(files, 1) if path in others],
             "partly_read": [
                 i for i, (all_of_it, read) in enumerate(zip(theirs, readable, strict=True), 1) if read is not all_of_it
             ],
         }
         linkages, person = [later, *linked], find_people(table)
-        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **places)
-        return PastComparison(None, composition, left_out, lacking)
+        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **positions)
+        return PastComparison(None, composition, left_out, lacking, sampled)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:
     """The person of each row, as a number; none where every row is another person."""
     mappings = encode_people(table)
-    return number_people(table.engine.code_rows(mappings)) if mappings else None
+    return number_tuples(table.engine.code_rows(mappings)) if mappings else None
 
 
 def drop_unknown(release: Published, table: Table) -> Published:
@@ -386,10 +403,10 @@ def drop_unknown(release: Published, table: Table) -> Published:
 
     Classes may have equal labels then; each stays a class, and a row may be in any of them as far as the table tells.
     """
-    known = [place for place, name in enumerate(release.quasi_identifiers) if name in table.columns]
+    known = [index for index, name in enumerate(release.quasi_identifiers) if name in table.columns]
     if len(known) == len(release.quasi_identifiers) or not known:
         return release
-    names = tuple(release.quasi_identifiers[place] for place in known)
+    names = tuple(release.quasi_identifiers[index] for index in known)
     return replace(
         release, quasi_identifiers=names, labels=tuple(tuple(row[p] for p in known) for row in release.labels)
     )
@@ -407,8 +424,8 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     """
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
-    places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
-    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + places * PLACE_BYTES
+    values = sum(table.facts(name).distinct for name in table.quasi_identifiers)
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + values * DISTINCT_VALUE_BYTES
     need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
     need += max(0, pairs - releases * table.rows) * PAIR_BYTES
     if need > table.allowed_bytes:
@@ -440,18 +457,18 @@ def describe_lacking(columns: Sequence[str]) -> str:
 @contextmanager
 def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path], memory: int | None) -> Iterator[Sequence[Path]]:
     """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
-    with private_folder() as place:
+    with private_folder() as folder:
         addresses = [find_address(name) for name in earlier]
         yield [
-            export_table(address, place / str(i), folders, memory) if address else Path(name)
+            export_table(address, folder / str(i), folders, memory) if address else Path(name)
             for i, (name, address) in enumerate(zip(earlier, addresses, strict=True))
         ]
 
 
-def export_table(address: Address, place: Path, folders: Iterable[Path], memory: int | None) -> Path:
+def export_table(address: Address, folder: Path, folders: Iterable[Path], memory: int | None) -> Path:
     """A released table as text, with the certificate of its hash, which lies in a folder at hand."""
-    place.mkdir()
-    file = place / f"{address.table.replace('/', '_')}.csv"
+    folder.mkdir()
+    file = folder / f"{address.table.replace('/', '_')}.csv"
     with open_database(address, memory) as database:
         database.export(file)
     certificate = find_certificate(digest(file), folders)

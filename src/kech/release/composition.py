@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
-from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
+from kech.certificate.labels import EVERYTHING, read_position, read_prefix, read_set
 from kech.errors import BadOption
 from kech.release.covers import Cover, find_cover, find_present, leave_undecided_alone
 from kech.release.linkage import Bools, Linkage, LinkedColumn
@@ -139,7 +139,7 @@ def count_changes(later: Linkage, earlier: Linkage) -> list[int]:
     if not columns:
         return []
     ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
-    pairs = [(ours[place], theirs[twin]) for place, twin in find_same(later, earlier).items()]
+    pairs = [(ours[group], theirs[twin]) for group, twin in find_same(later, earlier).items()]
     changes = [change.total() for one, other in pairs for change in (one - other, other - one)]
     return [count for count in changes if count]
 
@@ -149,8 +149,8 @@ def count_contents(linkage: Linkage, columns: Sequence[str]) -> Contents:
     contents: Contents = [Counter() for _ in linkage.release.labels]
     group = linkage.release.group.tolist()
     cells = list(zip(*cells_of(linkage, columns), strict=True)) if columns else [()] * len(group)
-    for place, row in zip(group, cells, strict=True):
-        contents[place][row] += 1
+    for number, row in zip(group, cells, strict=True):
+        contents[number][row] += 1
     return contents
 
 
@@ -160,8 +160,8 @@ def find_same(one: Linkage, other: Linkage) -> dict[int, int]:
     if names != sorted(other.release.quasi_identifiers):
         return {}
     first, second = (zip(*(each.release.column_labels(name) for name in names), strict=True) for each in (one, other))
-    places = {labels: place for place, labels in enumerate(second)}
-    return {place: places[labels] for place, labels in enumerate(first) if labels in places}
+    class_of = {labels: number for number, labels in enumerate(second)}
+    return {number: class_of[labels] for number, labels in enumerate(first) if labels in class_of}
 
 
 # -- nested releases -----------------------------------------------------------------------------------------
@@ -195,11 +195,11 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     missing = earlier.release.rows - later.release.rows
     known = {column.axis["column"]: column for column in earlier.columns}
     holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
-    places = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
+    columns = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
-        label = tuple(None if place is None else labels[place] for place in places)
+        label = tuple(None if column is None else labels[column] for column in columns)
         into.append(choose_holder(holders, label, same.get(label), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
@@ -287,8 +287,8 @@ class Holder:
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
         if self.later.is_line:
             low, high, closed = self.later.interval(within)
-            places = [read_place(ours, value) for value in values or [""]]
-            return all(low <= x < high or (closed and x == high) for x in places)
+            positions = [read_position(ours, value) for value in values or [""]]
+            return all(low <= x < high or (closed and x == high) for x in positions)
         return bool(values) and values <= stands_for(self.later, within)
 
 
@@ -314,5 +314,5 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
     if column.axis["axis"] != "hierarchy":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
-    counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}
+    counts = {len(leaves), len(leaves.intersection(column.index_of_cell) if column.paths else leaves)}
     return frozenset(leaves if count_leaves(column.axis, label) in counts else [])

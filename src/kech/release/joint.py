@@ -74,31 +74,31 @@ class LinkedVersion:
 def cover_all(versions: Sequence[LinkedVersion], option: str) -> list[Cover]:
     """Which keys could be in which class of every release."""
     return [
-        version.cover_held(versions[:place], option) if version.section else version.cover(option)
-        for place, version in enumerate(versions)
+        version.cover_held(versions[:index], option) if version.section else version.cover(option)
+        for index, version in enumerate(versions)
     ]
 
 
 def narrow_all(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> list[Cover]:
     """The same for the owner, who knows the cells of every row."""
     return [
-        version.narrow(cover, versions[:place])
-        for place, (version, cover) in enumerate(zip(versions, covers, strict=True))
+        version.narrow(cover, versions[:index])
+        for index, (version, cover) in enumerate(zip(versions, covers, strict=True))
     ]
 
 
 def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> Bools:
     """For each key and each release whether it must be in a class."""
     certain = find_present(covers)
-    for place, version in enumerate(versions):
-        section, earlier = version.section, versions[:place]
+    for index, version in enumerate(versions):
+        section, earlier = version.section, versions[:index]
         if section and section["waiting"]:
             waits = np.ones(len(certain), bool)
             for before in (each for each in earlier if each.section and not each.section["waiting"]):
                 waits[before.key] = False
-            certain[waits, place] = False
+            certain[waits, index] = False
         if section and count_missing(section):
-            certain[find_withdrawn(version, earlier, covers, len(certain)), place] = False
+            certain[find_withdrawn(version, earlier, covers, len(certain)), index] = False
     return certain
 
 
@@ -118,7 +118,7 @@ def find_shrunk(before: Linkage, after: Linkage) -> Bools:
     """Of each class of a release whether a later one lacks some of its rows, by label and other cells."""
     columns = [name for name in before.release.cells if name in after.release.cells]
     old, new, same = count_contents(before, columns), count_contents(after, columns), find_same(before, after)
-    return np.array([place not in same or bool(old[place] - new[same[place]]) for place in range(len(old))], bool)
+    return np.array([index not in same or bool(old[index] - new[same[index]]) for index in range(len(old))], bool)
 
 
 def count_missing(section: Mapping[str, Any]) -> int:

@@ -86,7 +86,10 @@ def build_plane(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
     known = find_values(partition, pair)
     dots, weights = find_dots(partition, pair, known, cells=cells)
     frames = [find_frame(axis, known[i].values if known else dots[i]) for i, axis in enumerate(axes)]
-    dots = [np.where(np.isnan(places), frame.apart, places) for places, frame in zip(dots, frames, strict=True)]
+    dots = [
+        np.where(np.isnan(coordinates), frame.apart, coordinates)
+        for coordinates, frame in zip(dots, frames, strict=True)
+    ]
     edges, classes, rows = gather_boxes(axes, frames, partition, pair)
     return Plane(
         plane_axis(axes[0], frames[0]),
@@ -119,8 +122,8 @@ def find_dots(
     if known and origin:
         with suppress(TooManyPoints):
             codes, rows = origin.table.engine.group(known, MOST_DOTS)
-            places = [coordinates_of_values(axes[j], each) for j, each in zip(pair, known, strict=True)]
-            return [place[codes[:, i]] for i, place in enumerate(places)], rows
+            coordinates = [coordinates_of_values(axes[j], each) for j, each in zip(pair, known, strict=True)]
+            return [coordinate[codes[:, i]] for i, coordinate in enumerate(coordinates)], rows
     return find_middles(partition, pair, known, cells=cells)
 
 
@@ -142,8 +145,8 @@ def find_middles(
     codes = partition.lo[:, pair] if cells else points.codes[:, pair]
     alike, at = np.unique(codes, axis=0, return_inverse=True)
     rows = np.bincount(at.ravel(), sizes if cells else points.weights).astype(np.int64)
-    places = [cell_middles(points.axes[j], known[i] if known else None)[alike[:, i]] for i, j in enumerate(pair)]
-    return places, rows
+    coordinates = [cell_middles(points.axes[j], known[i] if known else None)[alike[:, i]] for i, j in enumerate(pair)]
+    return coordinates, rows
 
 
 def cell_middles(axis: Axis, known: ColumnCodes | None) -> Floats:
@@ -190,8 +193,8 @@ def gather_boxes(
     sides_of_axes = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
     opened = sum(
         open_ * side
-        for (_, _, *both), place in zip(sides_of_axes, (1, 4), strict=True)
-        for open_, side in zip(both, (place, 2 * place), strict=True)
+        for (_, _, *both), coordinate in zip(sides_of_axes, (1, 4), strict=True)
+        for open_, side in zip(both, (coordinate, 2 * coordinate), strict=True)
     )
     edges = [*sides_of_axes[0][:2], *sides_of_axes[1][:2], np.asarray(opened)]
     return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)

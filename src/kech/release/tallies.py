@@ -180,8 +180,8 @@ def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
     assert numbers is not None  # a batch is short enough
     if not coded:
         return numbers
-    places = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(numbers, np.uint32(0))[places])
+    indices = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(numbers, np.uint32(0))[indices])
 
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
@@ -199,8 +199,8 @@ def hash_column(column: Any) -> NDArray[np.int64]:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = [str(value) if value is not None else "" for value in coded.dictionary.to_pylist()]
     numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
-    places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers[places])
+    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers[indices])
 
 
 # -- mapping: which values stand behind the labels of a class ----------------------------------------------------------
@@ -230,8 +230,8 @@ class ValueTally(CellTally):
         if not self.waiting:
             return
         rows, self.waiting = pa.concat_tables(self.waiting), []
-        for place, counts in enumerate(self.counts):
-            names = [str(i) for i in (*range(len(self.labels)), len(self.labels) + place)]
+        for index, counts in enumerate(self.counts):
+            names = [str(i) for i in (*range(len(self.labels)), len(self.labels) + index)]
             counted = rows.group_by(names).aggregate([([], "count_all")])
             keys = zip(*(counted[name].to_pylist() for name in names), strict=True)
             counts.update(dict(zip(keys, counted["count_all"].to_pylist(), strict=True)))

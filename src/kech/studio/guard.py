@@ -37,7 +37,10 @@ NO_SECRET = (
     "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
 )
-SPENT = (Path(__file__).parent / "pages" / "expired.html").read_text("utf-8")
+PAGES = Path(__file__).parent / "pages"
+SHELL = (PAGES / "studio.html").read_text("utf-8")
+HEAD = SHELL.partition('<link rel="stylesheet" href="/static/screen.css">')[0]  # of a page without the screen
+SPENT = f"{HEAD}</head>\n<body>\n{(PAGES / 'expired.html').read_text('utf-8')}</body>\n</html>\n"
 
 
 class Guard:

@@ -77,8 +77,8 @@ class TableSession:
 
     def texts(self) -> pa.Table:
         """All cells as text."""
-        places = [self.table.index(name) for name in self.table.loaded]
-        return self.keep("texts", lambda: self.table.engine.read_texts(places).drop_columns("r"))
+        columns = [self.table.index(name) for name in self.table.loaded]
+        return self.keep("texts", lambda: self.table.engine.read_texts(columns).drop_columns("r"))
 
     def draft(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""

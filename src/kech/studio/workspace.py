@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 import kech
+from kech.certificate import BESIDE
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
 from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
@@ -34,7 +35,7 @@ EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)
 TREES = (".csv", ".toml", ".json")
 MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
-CERTIFICATE, COMPANIONS = ".certificate.json", ("report.html", "kech.toml")
+COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
 
 
@@ -267,7 +268,7 @@ def describe_release(certificate: Path) -> dict[str, Any] | None:
     """What a page lists of a release: its files, and what its certificate says; nothing of any other file."""
     try:
         document = msgspec.json.decode(certificate.read_bytes())
-        names = [certificate.name.removesuffix(CERTIFICATE), certificate.name, *COMPANIONS]
+        names = [certificate.name.removesuffix(BESIDE), certificate.name, *COMPANIONS]
         return {
             "folder": certificate.parent.name,
             "files": [name for name in names if (certificate.parent / name).is_file()],
@@ -294,7 +295,7 @@ class Workspace:
 
     @contextmanager
     def own_folder(self, name: str) -> Iterator[Path]:
-        """A folder for one table, whose place is taken from now on; it is gone again if the table does not come."""
+        """A folder for one table, whose name is taken from now on; it is gone again if the table does not come."""
         folder = self.folder / secrets.token_hex(6)
         self.coming.add(folder)
         try:
@@ -340,27 +341,27 @@ class Workspace:
                     file.write(chunk)
             return self.add(PurePosixPath(name).name, path, folder)
 
-    def place(self, name: str) -> Path:
+    def resolve_folder(self, name: str) -> Path:
         """The folder a release goes to: one that the user named, below the folder of the studio."""
         parts = PurePosixPath(name).parts
         plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
         try:
-            place = self.target.joinpath(*parts).resolve()
-            taken = place.exists() and not place.is_dir()
+            path = self.target.joinpath(*parts).resolve()
+            taken = path.exists() and not path.is_dir()
         except (OSError, RuntimeError):  # a name that is too long, a link to itself
             raise BadTarget(name, "no folder can have this name here. Choose another name.") from None
-        if not place.is_relative_to(self.target) or place == self.target:
+        if not path.is_relative_to(self.target) or path == self.target:
             raise BadTarget(name, "it lies outside the folder of the studio. Choose another name.")
         if taken:
             raise BadTarget(name, "a file has this name. Choose another name.")
-        return place
+        return path
 
     def list_releases(self) -> list[dict[str, Any]]:
         """The releases in the folder of the studio, the latest first."""
         with suppress(OSError):
-            files = sorted(self.target.glob(f"*/*{CERTIFICATE}"), key=lambda file: -file.stat().st_mtime)
+            files = sorted(self.target.glob(f"*/*{BESIDE}"), key=lambda file: -file.stat().st_mtime)
             return [entry for file in files[:MOST_LISTED] if (entry := describe_release(file))]
         return []
 
@@ -368,18 +369,18 @@ class Workspace:
         """A file of a release that is listed."""
         for entry in self.list_releases():
             if entry["folder"] == folder and name in entry["files"]:
-                return self.place(folder) / name
+                return self.resolve_folder(folder) / name
         raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""
         with suppress(OSError):
-            return sorted(place.parent.name for place in self.target.glob(f"*/{BOOK}"))
+            return sorted(path.parent.name for path in self.target.glob(f"*/{BOOK}"))
         return []
 
     def describe_series(self, name: str) -> dict[str, Any]:
         """Versions of a series, and the lives of its cohorts; those of equal life together."""
-        series = kech.open_series(self.place(name))
+        series = kech.open_series(self.resolve_folder(name))
         lives: dict[tuple[int, ...], Counter[str]] = defaultdict(Counter)
         for life in series.lives():
             lives[life.versions].update(cohorts=1, rows=life.rows)

@@ -419,7 +419,7 @@ def literal_file(address: Address) -> str:
 
 def file_of(address: Address) -> Path:
     """The path of a DuckDB file with links resolved: its log is next to the file, not next to a link."""
-    return Path(address.place).resolve()
+    return Path(address.location).resolve()
 
 
 # -- refusals -------------------------------------------------------------------------------------------------
@@ -516,7 +516,7 @@ def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
     if is_open_elsewhere(failure):
         return CannotWrite(target, name_holder(failure))
     file, code = find_file_error(failure)
-    if code is None or not file.startswith(str(Path(target.place).resolve())):
+    if code is None or not file.startswith(str(Path(target.location).resolve())):
         return None
     advice = "Free some space on its disk, or write to another." if code in FULL else "Check its permissions."
     return CannotWrite(target, f"{os.strerror(code).lower()}. {advice}")

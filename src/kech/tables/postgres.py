@@ -295,7 +295,7 @@ class Postgres:
 def connect(address: Address) -> Any:
     """A new session; a refusal quotes the server, which has received no row yet."""
     try:
-        connection = psycopg.connect(address.place, autocommit=True, application_name="kech")
+        connection = psycopg.connect(address.location, autocommit=True, application_name="kech")
         for name, value in SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except (psycopg.Error, UnicodeError) as failure:
@@ -547,7 +547,7 @@ def export(connection: Any, name: str, path: Path) -> None:
     """Write a table as CSV, every cell as text, rows sorted by their text: equal rows give equal bytes."""
     names = [column.name for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
     texts = ", ".join(f'{guard(f"{quote(column)}::text")} COLLATE "C" AS {quote(column)}' for column in names)
-    order = ", ".join(str(place) for place in range(1, len(names) + 1))
+    order = ", ".join(str(number) for number in range(1, len(names) + 1))
     query = f"SELECT {texts} FROM {name} ORDER BY {order}"
     statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true)"
     with path.open("wb") as file, connection.cursor() as cursor, cursor.copy(statement) as rows:

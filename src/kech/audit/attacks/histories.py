@@ -53,8 +53,8 @@ def read_histories(release: Published) -> PublishedHistories | None:
     order = np.argsort(number, kind="stable")
     rows = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
     numbers, shapes = defaultdict(list), defaultdict(list)
-    for place, history in enumerate(rows):
-        numbers[tuple(sorted(release.group[history].tolist()))].append(place)
+    for index, history in enumerate(rows):
+        numbers[tuple(sorted(release.group[history].tolist()))].append(index)
     for shape in numbers:
         shapes[shape[0]].append(shape)
     return PublishedHistories(rows, numbers, shapes)
@@ -74,13 +74,13 @@ def can_match(shape: Shape, known: Sequence[Sequence[int]]) -> bool:
     """
     taken: dict[int, int] = {}
 
-    def place(at: int, seen: set[int]) -> bool:
+    def index(at: int, seen: set[int]) -> bool:
         for row, classes in enumerate(known):
             if shape[at] in classes and row not in seen:
                 seen.add(row)
-                if row not in taken or place(taken[row], seen):
+                if row not in taken or index(taken[row], seen):
                     taken[row] = at
                     return True
         return False
 
-    return all(place(at, set()) for at in range(len(shape)))
+    return all(index(at, set()) for at in range(len(shape)))

@@ -65,7 +65,7 @@ def read_name(column: str) -> list[Clue]:
 
 def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
     """Words and phrases of the list that stand in the name, with a rank."""
-    preposition = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), None)
+    preposition = next((index for index, word in enumerate(words) if index and word in PREPOSITIONS), None)
     for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             entry = find_word("".join(words[start : start + length]))
@@ -93,10 +93,10 @@ def is_filler(word: str) -> bool:
 def find_parts(word: str) -> Iterator[tuple[float, Clue]]:
     """Words of the list that a longer one is made of, where all the rest is words too."""
     for parts in split_compound(word.strip("0123456789")):
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             entry = vocabulary().get(part)
             if entry is not None and not entry[1]:
-                yield len(part) + place / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
+                yield len(part) + index / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
 
 
 def find_stem(word: str) -> Iterator[tuple[float, Clue]]:

@@ -15,7 +15,7 @@ from kech.axes.grid import DAY, date_rulers, format_date, number_rulers
 Floats = NDArray[np.float64]
 Ticks = Sequence[tuple[float, str]]
 Size = tuple[float, float]  # of the first panel: pixels across and down
-Place = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
+Area = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
 
 INK, GREY, PAPER = "#222222", "#767676", "#ffffff"
 BAR, DEEP, ORANGE = "#7d9fc3", "#1f5a8a", "#e67314"
@@ -27,7 +27,7 @@ FEWEST_TICKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One side of a panel; a tick is a place and its text, minor ones stand between the others."""
+    """One side of a panel; a tick is a position and its text, minor ones stand between the others."""
 
     low: float
     high: float
@@ -103,7 +103,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text at a place, moved by so many pixels; it begins, ends or has its middle there."""
+    """A text at a point, moved by so many pixels; it begins, ends or has its middle there."""
 
     x: float
     y: float
@@ -118,11 +118,11 @@ Shape: TypeAlias = Boxes | Image | Curve | Segments | Marks | Words
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Shapes between two scales, at a place in the picture: left, top, width and height in pixels."""
+    """Shapes between two scales, in an area of the picture: left, top, width and height in pixels."""
 
     x: Scale
     y: Scale
-    place: Place
+    area: Area
     shapes: list[Shape]
     title: str = ""
     note: str = ""  # what cannot be seen in the panel itself

@@ -84,8 +84,8 @@ def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
 
 def share_beyond(profile: Any, k: int, eps: Floats) -> Floats:
     """For each eps, ascending, the share of the rows that cannot hide among k."""
-    place = np.searchsorted(eps, profile.reaches.at(k))
-    counts = np.bincount(place, profile.rows.weights, len(eps) + 1)
+    index = np.searchsorted(eps, profile.reaches.at(k))
+    counts = np.bincount(index, profile.rows.weights, len(eps) + 1)
     return np.asarray(1 - np.cumsum(counts)[:-1] / counts.sum())
 
 

@@ -26,6 +26,7 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
     for file in result.get("private", []):
         say_private(f"{file} holds values of the table; the plan needs it, do not publish it.")
     print_claims(result)
+    print_sample(result.get("sample"))
     print_goals("In", result["goals"], result["measured"]["l"])
     explain_one_class(result)
     if "l" in result["goals"]:
@@ -52,6 +53,14 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         warn(f"{doubt}")
 
 
+def print_sample(sample: Mapping[str, Any] | None) -> None:
+    """What differential privacy promises, where it was asked for."""
+    from kech.release.sentences import sample_words  # its libraries are not read for --help
+
+    for sentence in sample_words(sample or {}):
+        say(sentence)
+
+
 def print_open_risk(result: dict[str, Any]) -> None:
     """What people with several rows should know."""
     from kech.release.sentences import several_rows_words  # its libraries are not read for --help
@@ -63,17 +72,23 @@ def print_open_risk(result: dict[str, Any]) -> None:
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     """What its maker should look at before a release goes out."""
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
-        yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
+        them = "it" if len(result["identifying"]) == 1 else "them"
+        remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
+        yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
     if result["rare_texts"]:
         names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
         yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
-    if result["unhidden_edges"]:
+    if result["unhidden_edges"] and not result.get("sample"):
         yield f"edges of {', '.join(result['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
         yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
+
+
+def unique_words(columns: Sequence[str]) -> str:
+    """That nearly every row has a value of its own in columns that are published as they are."""
+    published = "published as it is" if len(columns) == 1 else "published as they are"
+    return f"{', '.join(columns)}: {published}, and nearly every row has a value of its own"
 
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
@@ -95,7 +110,7 @@ def print_claims(result: dict[str, Any]) -> None:
         f"{who}{result['rows']:,} rows in {count_classes(result['classes'])}, "
         f"loss {result['loss']:.4f}, suppressed {format_rows(result.get('suppressed', 0))}."
     )
-    if isinstance(result.get("suppressed"), str):
+    if isinstance(result.get("suppressed"), str) and not result.get("sample"):
         say("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if result["k"] == 1:
         warn("k = 1 hides nobody: some row is alone in its class.")
@@ -189,6 +204,7 @@ def print_verification(result: dict[str, Any]) -> None:
     if result["stated"]:
         is_open = result["stated"]["promise"] == "person" and not result["recounted"]
         say(describe_stated(result["stated"]) + " It was not recounted." * is_open)
+    print_sample(result.get("sample"))
     if result["series"]:
         say(describe_section(result["series"]))
     print_models(result)
@@ -260,8 +276,7 @@ def print_exposure(result: dict[str, Any]) -> None:
     counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
     warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        warn(f"{names}: published as they are, and nearly every row has a value of its own.")
+        warn(f"{unique_words(result['identifying'])}.")
     for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
         warn(f"{sentence}")
 
