@@ -55,7 +55,19 @@ VALUES = {  # of each field some that differ from the default
     "departures": ["withdraw"],
     "corrections": ["withdraw"],
 }
-TIED = {"l_kind", "c", "reading", "field", "eps", "protect", "protect_history"}  # say something only beside others
+TIED = {
+    "l_kind",
+    "c",
+    "reading",
+    "field",
+    "eps",
+    "protect",
+    "protect_history",
+    "dp_epsilon",
+    "dp_delta",
+    "dp_rate",
+    "levels",
+}  # say something only beside others
 WRONG = {
     "rows_are_people": ["yes", 1],
     "k": [0, -3, 2.5, "many"],
@@ -65,6 +77,10 @@ WRONG = {
     "t_kind": ["other"],
     "alpha": [0, 1.5],
     "protect_history": ["yes", 1],
+    "dp_epsilon": [0, 11, float("nan")],
+    "dp_delta": [0, 1, float("nan")],
+    "dp_rate": [0, 1, 0.0001],
+    "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kech.release.composition import Cover, count_contents, find_same, pair_cells
-from kech.release.joint import LinkedVersion, find_present, restrict
+from kech.release.composition import count_contents, find_same
+from kech.release.covers import Cover, find_present, pair_cells, restrict
+from kech.release.joint import LinkedVersion
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from kech.errors import BadOption
-from kech.release.composition import Cover
+from kech.release.covers import Cover
 from kech.release.published import Ints
 
 

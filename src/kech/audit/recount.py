@@ -38,8 +38,8 @@ from kech.tables.table import Table, read_table
 
 MOST_TEXTS = 100_000  # that are folded once
 OTHER_ROWS = (
-    "The release of this table, made again, has other rows. Another secret, effort, seed or version made the file, or "
-    "another tool, or the table has changed."
+    "The release of this table, made again, has other rows. Name the plan it was made by (--plan: effort, seed) and "
+    "its key (--key-file). Otherwise another version or tool made the file, or the table has changed."
 )
 LATER_VERSION = (
     "A version of a series holds cohorts of earlier versions, so one table does not make it again. Check the series: "

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always, step_axis
 from kech.axes.grid import (
     CALENDAR_ENDS,
     DAY,
@@ -24,6 +24,7 @@ from kech.axes.grid import (
     last_before,
     step_rulers,
 )
+from kech.errors import BadOption
 
 Measure: TypeAlias = Callable[[Ints], Axis]
 
@@ -74,6 +75,28 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     drafts = FINDERS[type(axis)](axis, np.flatnonzero(rows))[: 1 if axis.size == 1 else None]
     cells = [append_null(axis, draft.cells) for draft in drafts[:-1]] + [np.zeros(axis.size, np.int64)]
     return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
+
+
+def build_fixed_level(axis: Axis, level: int) -> Level:
+    """One level, whose labels and widths depend on no row: each label follows from the value, and what the user chose.
+
+    It is for trees and orders of the user, and for lines with a step.  Numbers are printed as [20, 30), since whether
+    they are whole follows from the rows.  Only the domain of a line depends on rows: `measure`.
+    """
+    fixed = fix_axis(axis)
+    drafts = FINDERS[type(fixed)](fixed, np.arange(fixed.size))
+    if level >= len(drafts):
+        reason = f"column {axis.column!r} has the levels 0 to {len(drafts) - 1}. Choose one of these."
+        raise BadOption("--levels", reason)
+    return build_level(fixed, drafts[level].cells, drafts[level], np.ones(fixed.size, np.int64))
+
+
+def fix_axis(axis: Axis) -> Axis:
+    """The axis without what follows from its rows: which values are rare, and the unit of numbers."""
+    if isinstance(axis, LineAxis):
+        unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
+        return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
+    return replace(axis, rows=None) if isinstance(axis, TreeAxis | RankAxis) else axis
 
 
 def mark_values(axis: Axis) -> Ints:

@@ -173,7 +173,7 @@ def build_option(field: Field) -> Any:
         return Annotated[Path | None, Parameter(**about)]
     if field.type is bool:
         return Annotated[bool | None, Parameter(negative="", **about)]
-    if field.name in ("axes", "weights") or field.type == tuple[str, ...]:
+    if field.name in ("axes", "weights", "levels") or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
@@ -199,13 +199,13 @@ def is_int(field: Field) -> bool:
 
 
 def parse_field(field: Field, typed: Any) -> Any:
-    """The typed value of a field, converted for the request: names are split, axes and weights parsed."""
+    """The typed value of a field, converted for the request: names are split, axes, weights and levels parsed."""
     if typed is None:
         return None
     if field.name == "axes":
         return dict(read_axis(text) for text in typed)
-    if field.name == "weights":
-        return dict(read_weight(text) for text in split_names(typed))
+    if field.name in ("weights", "levels"):
+        return dict(read_column_number(field, text) for text in split_names(typed))
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
@@ -308,13 +308,13 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     return column, kind.split("<") if "<" in kind else kind
 
 
-def read_weight(text: str) -> tuple[str, float]:
-    """Column and weight of `column=number`."""
+def read_column_number(field: Field, text: str) -> tuple[str, float]:
+    """Column and number of `column=number`: a weight, or a level, which is a whole number."""
     column, _, number = text.rpartition("=")
     try:
-        return column, float(number)
+        return column, (int if field.name == "levels" else float)(number)
     except ValueError:
-        return FIELDS["weights"].refuse()
+        return field.refuse()
 
 
 def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
+from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
 from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
@@ -70,13 +71,18 @@ BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
     "released before, or allow it with --allow-composition."
 )
+SAMPLED = (
+    "The theorem of --dp-epsilon is for one release of a table and its later versions, and this one cannot be made "
+    "from the earlier one. What both tell together it does not bound."
+)
 NEVER_HANDED_OUT = "If the earlier one was never handed out, say so: kech ledger --forget FILE."
 TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its place: --replace."
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
-    "worst_k": None,
     "below": None,
+    "candidates": None,
+    "changed": None,
     "counted": "rows",
 }  # figures of no composition
 
@@ -177,6 +183,7 @@ class PastComparison(NamedTuple):
     composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
+    sampled: bool = False  # whether one of them is a sample with differential privacy
 
 
 class Past(NamedTuple):
@@ -307,7 +314,7 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         comparison = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
-    nested, composition, left_out, columns = comparison
+    nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
@@ -316,6 +323,8 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+    if sampled and not terms.allow_composition:
+        raise refuse(when, f"{SAMPLED} {withdraw_words(draft, known, terms)} {REPEAT}{OTHERWISE}")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
@@ -333,10 +342,11 @@ def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
     """Whether releases of other tables, or a series, leave as many candidates as each promised alone.
 
-    In every intersection of classes: who knows the sizes of the classes may exclude those that nobody can be in.
+    In every intersection of classes, and no few rows came or left under equal labels.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    return (of_others or terms.series is not None) and composition.worst_k >= least
+    is_kept = composition.joint_k >= least and not composition.changed
+    return (of_others or terms.series is not None) and is_kept
 
 
 def first_of(entry: LedgerEntry) -> str:
@@ -358,7 +368,8 @@ def compare(
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     for path, release in zip(files, theirs, strict=True):
         draft.check_columns(path.name, release.quasi_identifiers)
-    with draft.open_columns(list(columns)) as table:
+    sampled = any(STATED[0] in release.document["parameters"] for release in (mine, *theirs))
+    with draft.open_columns([*columns, *mine.cells]) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)
         left_out = any(release.rows < table.rows for release in theirs)
@@ -378,7 +389,7 @@ def compare(
         }
         linkages, person = [later, *linked], find_people(table)
         composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **positions)
-        return PastComparison(None, composition, left_out, lacking)
+        return PastComparison(None, composition, left_out, lacking, sampled)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:
@@ -423,11 +434,12 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
-    counted = "people" if composition.counted == "people" else "candidates"
+    counted = "people" if composition.counted == "people" else "rows"
+    changed = f" {composition.changed:,} rows came or left under equal labels, which shows them."
     return (
-        f"one alone hides every row among {composition.k} {counted} or more; together, some row "
-        f"among {composition.joint_k} (the smallest overlap of classes has {composition.worst_k}), and "
-        f"{composition.below:,} of {composition.rows:,} rows among fewer than {composition.k}."
+        f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
+        f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
+        f"{composition.k}.{changed if composition.changed else ''}"
     )
 
 

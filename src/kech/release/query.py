@@ -89,6 +89,8 @@ def check_query(release: "Release") -> None:
     request, options = release.request, release.request.input
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
+    if request.goal.dp_epsilon is not None:
+        raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
     if request.labels.labels not in ("brackets", "dash"):

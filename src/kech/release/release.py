@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
+from kech.certificate.sampled import STATED, pick_sample
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key
 from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
@@ -93,7 +94,8 @@ class Release:
     def suppression(self) -> dict[str, Any]:
         """How many rows are left out, as the public may know it."""
         published = int(self.partition.rows.sum())
-        return shown_suppression(self.partition.rows_in, published, self.parameters["k"], self.most_rows)
+        rows_in, k, is_sampled = self.partition.rows_in, self.parameters["k"], STATED[0] in self.parameters
+        return shown_suppression(rows_in, published, k, self.most_rows, is_sampled=is_sampled)
 
     @property
     def public_loss(self) -> float:
@@ -361,6 +363,7 @@ class Release:
             "measured": certificate["measured"],
             **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
+            "sample": pick_sample(self.parameters),
             "ledger": self.admissions[-1].to_json(),
             **find_doubts(self.table, self.published_table, self.axes),
             "mapping": None if mapping is None else str(mapping),

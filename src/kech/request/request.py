@@ -82,6 +82,26 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+        if self.goal.dp_epsilon is not None:
+            self.check_sampled()
+        elif self.cut.levels is not None:
+            raise BadOption("--levels", "only --dp-epsilon uses levels that you choose. Omit it.")
+
+    def check_sampled(self) -> None:
+        """Refuse differential privacy beside a cut or an option for which its theorem is not proven."""
+        if not self.cut.by_level:
+            self.goal.refuse_sample(f"with --cut {self.cut.cut} the rows decide the labels. Say --cut domain.")
+        if self.goal.has_sensitive_goals:
+            self.goal.refuse_sample("it has no sensitive columns for --l, --t and --alpha. Omit these.")
+        if self.columns.person:
+            self.goal.refuse_sample("it hides single rows, and not somebody with several (--person). Omit --person.")
+        if self.columns.sensitive or self.columns.keep:
+            reason = "cells that are published as they are tell of single rows (--sensitive, --keep)"
+            self.goal.refuse_sample(f"{reason}. Make these columns quasi-identifiers.")
+        if self.cut.suppress:
+            raise BadOption("--suppress", "with --dp-epsilon every class of fewer than k is omitted. Omit it.")
+        if self.input.fold_variants:
+            raise BadOption("--fold-variants", "with --dp-epsilon no row may decide how others are read. Omit it.")
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:

@@ -180,8 +180,11 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
 
 
 def classify_by_name(column: str, values: int, rows: int) -> str:
-    """The kind by the name of the column: bare or named; empty where it has so few values that they are levels."""
-    enough = values >= FEW_LEVELS or (numbers_people(column) and values > 1 and values >= LEAST_SHARE * rows)
+    """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
+
+    Numbers of people are never levels: six people may have all rows of a table, or one.
+    """
+    enough = values >= FEW_LEVELS or (numbers_people(column) and (not is_bare(column) or values >= LEAST_SHARE * rows))
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 

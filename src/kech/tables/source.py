@@ -181,7 +181,7 @@ def check_columns(source: Source) -> None:
         raise BadColumns(source.shown, "there are none. Name a file that begins with a header line.")
     if any(not name.strip() for name in source.columns):
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
-        raise BadColumns(source.shown, f"column {position} has no name. Add a header line with a name for each column.")
+        raise BadColumns(source.shown, f"column {position} has no name. {advise_on_names(source)}")
     seen = Counter(name.casefold() for name in source.columns)
     repeated = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if repeated:
@@ -190,12 +190,22 @@ def check_columns(source: Source) -> None:
         raise BadColumns(source.shown, reason)
 
 
+def advise_on_names(source: Source) -> str:
+    """What to do about a column without a name: a file whose other columns have names has a header line."""
+    has_header = source.csv is not None and any(name.strip() for name in source.columns)
+    return "Name it, or say --rename-duplicates." if has_header else "Add a header line with a name for each column."
+
+
 def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Names made distinct, ignoring case: the second `age` becomes `age_2`, or has the next free number.
 
-    >>> rename_columns(["age", "AGE", "age_2", "sex"])
-    ('age', 'AGE_3', 'age_2', 'sex')
+    A column without a name gets its number, where others have one.
+
+    >>> rename_columns(["age", "AGE", "age_2", ""])
+    ('age', 'AGE_3', 'age_2', 'column_4')
     """
+    if any(name.strip() for name in names):
+        names = [name if name.strip() else f"column_{place}" for place, name in enumerate(names, 1)]
     folded, used, distinct = {name.casefold() for name in names}, set[str](), []
     for name in names:
         free = (f"{name}_{number}" for number in count(2))
