@@ -323,8 +323,8 @@ def test_a_part_may_be_a_dictionary_of_its_fields():
     for wrong, says in (
         ({"goal": {"kk": 5}}, r"\[goal\] has no such field. Did you mean 'k'"),
         ({"goal": {"k": "five"}}, "a number of rows or people, 1 or more"),
-        ({"goal": 5}, "write it as a section with the fields k, l"),
-        ({"axes": ["age"]}, "name the kind of each column"),
+        ({"goal": 5}, "Write it as a section with the fields k, l"),
+        ({"axes": ["age"]}, "Name the kind of each column"),
         ({"columns": {"keep": 5}}, "keep: "),
     ):
         with pytest.raises(BadOption, match=says):
@@ -333,7 +333,7 @@ def test_a_part_may_be_a_dictionary_of_its_fields():
 
 @pytest.mark.parametrize("names", [5, [5]])
 def test_names_of_columns_are_texts(names):
-    with pytest.raises(BadOption, match="write a list of names"):
+    with pytest.raises(BadOption, match="Write a list of names"):
         Request(columns={"keep": ["x"]}).override(keep=names)
 
 
