@@ -105,7 +105,7 @@ def put_into_postgres(address, table):
     found = find_address(address)
     quoted = ".".join(map(quote, found.names))
     columns = ", ".join(f"{quote(field.name)} {stored_type(field.type)}" for field in table.schema)
-    with psycopg.connect(found.place) as connection, connection.cursor() as cursor:
+    with psycopg.connect(found.location) as connection, connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted} CASCADE")
         cursor.execute(f"CREATE TABLE {quoted} ({columns})")
         with cursor.copy(f"COPY {quoted} FROM STDIN") as copy:
@@ -414,7 +414,7 @@ def test_points_are_those_of_plain_python(workshop):
 def shares_of(weights):
     """Every point is a class of its own."""
     each = np.arange(len(weights))
-    return {"p": each, "class": each, "first": np.ones(len(weights), np.int64), "last": weights}
+    return {"point": each, "class": each, "first": np.ones(len(weights), np.int64), "last": weights}
 
 
 def test_every_row_is_published_once_with_the_labels_of_its_class(workshop):
@@ -441,7 +441,7 @@ def test_rows_of_a_point_are_dealt_out_each_once_in_an_order_nobody_knows(worksh
     engine = workshop.load({"a": ["x"] * 20 + ["y"] * 6, "b": list(range(26))})
     mappings = mappings_of(engine, pa.table({"a": [""]}), {"a": "text"})
     engine.group(mappings)
-    shares = {"p": [0, 0, 1], "class": [0, 1, 2], "first": [1, 9, 1], "last": [8, 17, 6]}
+    shares = {"point": [0, 0, 1], "class": [0, 1, 2], "first": [1, 9, 1], "last": [8, 17, 6]}
     shares = {name: np.array(cells) for name, cells in shares.items()}
     outputs = [Output("label", None, ["low", "high", "all"]), Output("b", 1)]
     dealt = [engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pydict() for _ in range(3)]
@@ -474,7 +474,12 @@ def test_rows_of_a_point_are_dealt_alike_by_every_engine_under_one_key(workshop)
 def deal_under(engine, key):
     mappings = mappings_of(engine, pa.table({"q": [""]}), {"q": "text"})
     engine.group(mappings)
-    shares = {"p": [0, 0, 1], "class": [0, 1, 2], "first": [1, 6, 1], "last": [5, 10, 3]}  # of both some are left out
+    shares = {
+        "point": [0, 0, 1],
+        "class": [0, 1, 2],
+        "first": [1, 6, 1],
+        "last": [5, 10, 3],
+    }  # of both some are left out
     shares = {name: np.array(cells) for name, cells in shares.items()}
     outputs = [Output("label", None, ["low", "high", "rest"]), *(Output(n, i) for i, n in enumerate(CELLS) if i)]
     rows = engine.publish(mappings, shares, outputs, for_csv=False, key=key).read_all()

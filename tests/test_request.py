@@ -55,7 +55,20 @@ VALUES = {  # of each field some that differ from the default
     "departures": ["withdraw"],
     "corrections": ["withdraw"],
 }
-TIED = {"l_kind", "c", "reading", "field", "eps", "protect", "protect_history"}  # say something only beside others
+TIED = {
+    "l_kind",
+    "c",
+    "metric",
+    "reading",
+    "field",
+    "eps",
+    "protect",
+    "protect_history",
+    "dp_epsilon",
+    "dp_delta",
+    "dp_rate",
+    "levels",
+}  # say something only beside others
 WRONG = {
     "rows_are_people": ["yes", 1],
     "k": [0, -3, 2.5, "many"],
@@ -65,7 +78,12 @@ WRONG = {
     "t_kind": ["other"],
     "alpha": [0, 1.5],
     "protect_history": ["yes", 1],
+    "dp_epsilon": [0, 11, float("nan")],
+    "dp_delta": [0, 1, float("nan")],
+    "dp_rate": [0, 1, 0.0001],
+    "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
+    "metric": ["cube"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
     "suppress": [-0.1, 1.0],
@@ -154,9 +172,9 @@ def test_unknown_words_are_refused(tmp_path):
         ('[goal]\nk = "CANARY\n', "it is not TOML."),
         ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section is written twice."),
         ("[goal]\nk = 5\n[goal]\n", "a field or section is written twice."),
-        ("[columns]\nkeep = 3\n", "keep in [columns]: write a list of names, each a text."),
+        ("[columns]\nkeep = 3\n", "keep in [columns]: kech cannot use this value. Write a list of names, each a text."),
         ('[goal]\nk = 2\nl_kind = "entropy"\n', "l_kind in [goal]: it says how l counts values. Add l=3,"),
-        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: choose among number,"),
+        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: kech cannot use this value. Choose among number,"),
         ('[columns]\nkeep = ["\xff"]\n', "it is not UTF-8. Save it as UTF-8."),
     ],
 )
@@ -222,6 +240,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         grid = "tight"
         [axes.zip]
         kind = "categorical"
+        [reading]
+        decimal = ","
         [release]
         k = 5
         cut = "domain"
@@ -233,7 +253,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
     with pytest.raises(BadPlan) as refusal:
         read_request(tmp_path / "kech.toml")
     for now in (
-        "[table] is now [reading]",
+        "[table] is now [input]",
+        "[reading] is now [input]",
         "[roles] is now [columns]",
         "hierarchies is now hierarchies in [columns]",
         "k in [release] is now k in [goal]",
@@ -388,7 +409,10 @@ def test_a_table_or_a_number_is_no_path(call, given):
         (lambda: write_request(5, "kech.toml"), "^request: its type is int, not a kech.Request"),
         (lambda: kech.compute_joint_risk("a.csv", ["b.csv"]), "^releases: a joint k is of two releases or more"),
         (lambda: kech.compute_lives(5), "^versions: its type is int. Give a series, or a list of versions"),
-        (lambda: kech.compute_risk("a.csv", threshold="a"), "^threshold: give chances above 0 and at most 1"),
+        (
+            lambda: kech.compute_risk("a.csv", threshold="a"),
+            "^threshold: kech cannot use this value. Give chances above 0 and at most 1",
+        ),
     ],
 )
 def test_arguments_of_another_kind_are_refused_in_plain_words(call, says):
@@ -447,7 +471,7 @@ def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release,
     (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")
     release(folder / "t.csv", "--qi", "age", "--no-ledger")
     typed = [word.format(folder / "released.csv", folder / "other.csv") for word in words]
-    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [reading], --plan FILE."
+    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [input], --plan FILE."
     refuse(*typed, code=3, says=says)
     assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
 

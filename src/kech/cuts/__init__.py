@@ -7,6 +7,7 @@ sensitive values assigned to classes.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from kech.cuts.balls import cut_balls
 from kech.cuts.crowds import cut_crowded
 from kech.cuts.domain import cut_domain
 from kech.cuts.goals import cut_for_goals, protect_for_goals
@@ -15,6 +16,7 @@ from kech.cuts.local import Run, SearchedCut, cut_local
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.protection import derive_seed, protect_labels
 from kech.cuts.regime import cut_regime
+from kech.cuts.sampled import cut_sampled
 from kech.cuts.suppressing import cut_rest
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
@@ -39,12 +41,15 @@ def cut_points(
     """
     if goal.protect_history:
         return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
+    if goal.dp_epsilon is not None:
+        return (cut_sampled(points, k, cut, goal) for k in ks)
     if cut.by_level:
         return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     lowest_loss: SearchedCut = cut_local if points.person is None else cut_crowded
-    cut_searched: SearchedCut = cut_minimal if cut.cut == "minimal" else lowest_loss
+    smallest_eps: SearchedCut = cut_balls if cut.metric == "ball" else cut_minimal
+    cut_searched: SearchedCut = smallest_eps if cut.cut == "minimal" else lowest_loss
     if goal.has_sensitive_goals:
         cut_searched = partial(cut_for_goals, cut_searched, goal)
     if cut.suppress:

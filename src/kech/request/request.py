@@ -4,11 +4,12 @@ In: a plan file, options of the command line, or keywords of Python.  Out: a `Re
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import msgspec
 
-from kech.errors import BadOption, GoalNotMet, TooFewRows
+from kech.errors import BadOption, GoalNotMet, TooFewRows, unusable_value
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
@@ -19,11 +20,11 @@ from kech.request.parts import (
     Cut,
     Field,
     Goal,
+    Input,
     Labels,
     Limits,
     Part,
-    Reading,
-    Series,
+    SeriesPolicy,
     as_names,
     build_part,
     check_known,
@@ -38,9 +39,9 @@ PARTS: dict[str, type[Part]] = {
     "goal": Goal,
     "cut": Cut,
     "labels": Labels,
-    "reading": Reading,
+    "input": Input,
     "limits": Limits,
-    "series": Series,
+    "series": SeriesPolicy,
 }
 Axes = Annotated[
     dict[str, AxisChoice],
@@ -60,19 +61,23 @@ class Request(Part, frozen=True):
     goal: Goal = msgspec.field(default_factory=Goal)
     cut: Cut = msgspec.field(default_factory=Cut)
     labels: Labels = msgspec.field(default_factory=Labels)
-    reading: Reading = msgspec.field(default_factory=Reading)
+    input: Input = msgspec.field(default_factory=Input)
     limits: Limits = msgspec.field(default_factory=Limits)
-    series: Series = msgspec.field(default_factory=Series)
+    series: SeriesPolicy = msgspec.field(default_factory=SeriesPolicy)
 
     def __post_init__(self) -> None:
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
         if not isinstance(self.axes, Mapping):
-            raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
+            raise unusable_value("--axis", "Name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
+        if self.cut.metric != "box" and not CUTS[self.cut.cut].measures_balls:
+            raise BadOption("--metric", "only --cut minimal measures balls. Add --cut minimal, or omit --metric.")
+        if self.cut.metric != "box" and self.cut.suppress:
+            raise BadOption("--suppress", "rows are left out by boxes only. Omit it, or use --metric box.")
         if self.cut.suppress and self.cut.eps is not None:
             raise BadOption(
                 "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
@@ -81,6 +86,26 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+        if self.goal.dp_epsilon is not None:
+            self.check_sampled()
+        elif self.cut.levels is not None:
+            raise BadOption("--levels", "only --dp-epsilon uses levels that you choose. Omit it.")
+
+    def check_sampled(self) -> None:
+        """Refuse differential privacy beside a cut or an option for which its theorem is not proven."""
+        if not self.cut.by_level:
+            self.goal.refuse_sample(f"with --cut {self.cut.cut} the rows decide the labels. Say --cut domain.")
+        if self.goal.has_sensitive_goals:
+            self.goal.refuse_sample("it has no sensitive columns for --l, --t and --alpha. Omit these.")
+        if self.columns.person:
+            self.goal.refuse_sample("it hides single rows, and not somebody with several (--person). Omit --person.")
+        if self.columns.sensitive or self.columns.keep:
+            reason = "cells that are published as they are tell of single rows (--sensitive, --keep)"
+            self.goal.refuse_sample(f"{reason}. Make these columns quasi-identifiers.")
+        if self.cut.suppress:
+            raise BadOption("--suppress", "with --dp-epsilon every class of fewer than k is omitted. Omit it.")
+        if self.input.fold_variants:
+            raise BadOption("--fold-variants", "with --dp-epsilon no row may decide how others are read. Omit it.")
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:
@@ -102,6 +127,8 @@ class Request(Part, frozen=True):
         rules = CUTS.get(fields.get("cut", ""))
         if rules and not rules.by_components:  # only cuts by components have these fields
             fields = {"reading": "strict", "field": 2} | fields
+        if rules and not rules.measures_balls:
+            fields = {"metric": "box"} | fields
         for name in [*fields]:
             reset = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in reset}
@@ -127,6 +154,7 @@ class Request(Part, frozen=True):
         unused = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
+            "metric": self.cut.metric == "box",
             "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,
             "suppress": not self.cut.suppress,
@@ -140,7 +168,11 @@ class Request(Part, frozen=True):
         return getattr(self if part == "request" else getattr(self, part), name)
 
 
-FIELDS = {field.name: field for part in (Request, *PARTS.values()) for field in fields_of(part)}
+FIELDS = {
+    field.name: replace(field, part=section)
+    for section, part in {"request": Request, **PARTS}.items()
+    for field in fields_of(part)
+}
 
 
 def find_field(name: str) -> Field:
@@ -173,7 +205,7 @@ def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> Ax
     axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
-            raise BadOption("--axis", f"choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
+            raise unusable_value("--axis", f"Choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
         axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:

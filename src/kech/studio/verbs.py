@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.request import Request
 from kech.studio.icicle import see_icicle
@@ -23,17 +23,18 @@ from kech.studio.options import (
     HierarchyOptions,
     InspectOptions,
     LatticeOptions,
-    Options,
     PictureOptions,
     PreviewOptions,
     PublishOptions,
     ReleaseOptions,
     SpectrumOptions,
+    VerbOptions,
     ZigzagOptions,
 )
 
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
+MOST_CUT = 5_000  # points that are cut at round k for the picture of a profile
 
 
 @dataclass
@@ -67,8 +68,8 @@ class TableSession:
         return self.keep(f"lattice {grid}", lambda: kech.compute_lattice(self.table, grid=grid))  # type: ignore[no-any-return]
 
     def profile(self) -> kech.Profile:
-        """The profile of exact values."""
-        return self.keep("profile", lambda: kech.compute_profile(self.table))  # type: ignore[no-any-return]
+        """The profile of exact values; of a table that is not large, with what the cuts reach."""
+        return self.keep("profile", lambda: mark_cuts(kech.compute_profile(self.table)))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -77,8 +78,8 @@ class TableSession:
 
     def texts(self) -> pa.Table:
         """All cells as text."""
-        places = [self.table.index(name) for name in self.table.loaded]
-        return self.keep("texts", lambda: self.table.engine.read_texts(places).drop_columns("r"))
+        columns = [self.table.index(name) for name in self.table.loaded]
+        return self.keep("texts", lambda: self.table.engine.read_texts(columns).drop_columns("r"))
 
     def draft(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
@@ -94,7 +95,7 @@ class TableSession:
 
     def is_for(self, path: str, plan: Request) -> bool:
         """Whether a table read by another plan would be this one."""
-        parts = ("reading", "columns", "axes", "limits")
+        parts = ("input", "columns", "axes", "limits")
         return self.path == path and all(getattr(self.plan, part) == getattr(plan, part) for part in parts)
 
 
@@ -112,7 +113,7 @@ def open_session(path: str, plan: Request, before: TableSession | None) -> Table
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
-def glance(session: TableSession, options: Options) -> dict[str, Any]:
+def glance(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """The names of the columns and the number of rows, before anything is counted."""
     del options
     return {"columns": list(session.table.loaded), "rows": session.texts().num_rows}
@@ -134,7 +135,7 @@ def cells(session: TableSession, options: CellsOptions) -> dict[str, Any]:
     return {"cells": [list(row) for row in zip(*columns, strict=True)]}
 
 
-def crowds(session: TableSession, options: Options) -> dict[str, Any]:
+def crowds(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """The table as it is: among how many each row stands."""
     del options
     return count_crowds(session.table)
@@ -157,10 +158,17 @@ def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
     return classes(session, options)
 
 
-def icicle(session: TableSession, options: Options) -> dict[str, Any]:
+def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
     return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
+
+
+def mark_cuts(profile: kech.Profile) -> kech.Profile:
+    """The profile, with what the cuts reach at round k where that takes a few seconds at most."""
+    if len(profile.units.codes) > MOST_CUT:
+        return profile
+    return kech.search_partitions(profile, profile.choose_ks(None), effort="quick", threads=profile.threads)
 
 
 def profile(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
@@ -176,7 +184,7 @@ def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
         "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
     }
     if options.of not in drawn:
-        raise BadOption("picture", f"choose among {', '.join(drawn)}.")
+        raise unusable_value("picture", f"Choose among {', '.join(drawn)}.")
     file = Path("picture.svg")  # in the private folder of the table, where a child works
     drawn[options.of](file)
     text = file.read_text("utf-8")
@@ -250,7 +258,7 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(session.plan.reading, name) for name in ("delimiter", "encoding")}
+    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding")}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 
@@ -260,7 +268,7 @@ class Verb:
     """How a question is asked."""
 
     answer: Callable[[TableSession, Any], dict[str, Any]]
-    options: type[Options] = Options
+    options: type[VerbOptions] = VerbOptions
     reads_all_columns: bool = False  # reads all columns: roles need not be known
     lane: str = "quick"  # the child process that answers, so that quick questions do not wait for others
 

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 import pyarrow as pa
 
-from kech.errors import BadOption, BadRow, KechError, UnreadableFile
+from kech.errors import BadOption, BadRow, KechError, UnreadableFile, unusable_value
 
 DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -43,7 +43,9 @@ class CsvDialect:
 def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> CsvDialect:
     """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n\0'):
-        raise BadOption("--delimiter", "give one ASCII character, not a quote or line break; write a tab as $'\\t'.")
+        raise unusable_value(
+            "--delimiter", "Give one ASCII character, not a quote or line break; write a tab as $'\\t'."
+        )
     codec = choose_encoding(path, encoding)
     plain = codec == "utf-8" and check_utf8_and_line_ends(path)
     with open_text(path, codec) as file:
@@ -217,14 +219,14 @@ def check_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
 
 def longest_row(path: Path) -> int:
     """Bytes of the longest row of a CSV file, or of a block where all are shorter; assumes that quotes are paired."""
-    longest, start, place, inside = BLOCK, 0, 0, False
+    longest, start, offset, inside = BLOCK, 0, 0, False
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             ends = row_ends(block, inside)
             if len(ends):
-                longest, start = max(longest, place + int(ends[0]) - start), place + int(ends[-1])
-            place, inside = place + len(block), inside ^ bool(block.count(b'"') % 2)
-    return max(longest, place - start)
+                longest, start = max(longest, offset + int(ends[0]) - start), offset + int(ends[-1])
+            offset, inside = offset + len(block), inside ^ bool(block.count(b'"') % 2)
+    return max(longest, offset - start)
 
 
 def row_ends(block: bytes, inside: bool) -> Any:

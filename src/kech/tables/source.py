@@ -38,7 +38,7 @@ class Address:
     """The address of one table of a database."""
 
     scheme: str  # postgresql, duckdb or spark
-    place: str  # for the driver: a URL, which may contain a password, or a path
+    location: str  # for the driver: a URL, which may contain a password, or a path
     names: tuple[str, ...]  # of schema and table, or of the table only
     shown: str  # the address without a password, for messages
     master: str | None = None  # the cluster of Spark in the address
@@ -58,10 +58,10 @@ class Address:
     def anywhere(self) -> str:
         """The address for the ledger: without a password, and independent of the current folder."""
         if self.scheme == "duckdb":
-            return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
+            return f"duckdb:{Path(self.location).resolve()}#{self.shown.rpartition('#')[2]}"
         if self.scheme == "spark":
             return self.shown
-        where = [(name, value) for name, value in parse_qsl(self.place.partition("?")[2]) if name in WHERE]
+        where = [(name, value) for name, value in parse_qsl(self.location.partition("?")[2]) if name in WHERE]
         table = ".".join('"' + name.replace('"', '""') + '"' for name in self.names)
         return f"{self.shown.partition('?')[0]}?{urlencode([*where, ('table', table)], quote_via=quote)}"
 
@@ -91,20 +91,23 @@ def server_address(scheme: str, typed: str) -> Address:
             "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
         )
         raise BadOption("table", f"this kind of address is unknown. Name a file, or write {known}")
-    place, _, options = typed.partition("?")
+    location, _, options = typed.partition("?")
     query = parse_qsl(options, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    printable = f"{scheme}://{hide_password(place)}?table={tables[0]}"
-    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, printable)
+    printable = f"{scheme}://{hide_password(location)}?table={tables[0]}"
+    return Address("postgresql", f"{scheme}://{location}" + (f"?{rest}" if rest else ""), names, printable)
 
 
 def cluster_address(typed: str) -> Address:
     """The address spark://host:port/path: a cluster of Spark, and a path on its workers."""
     host, slash, path = typed.partition("/")
     if not host or not path.strip("/"):
-        raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
+        raise BadOption(
+            "table",
+            "the address names no path. Name the path of its Parquet files on the workers: spark://host:7077/data/people.",
+        )
     address = path_address(slash + path)
     return replace(address, shown=f"spark://{hide_password(host)}{address.shown}", master=f"spark://{host}")
 
@@ -114,7 +117,7 @@ def path_address(typed: str) -> Address:
     scheme, colon, rest = typed.rpartition("://")
     host, slash, path = rest.partition("/")
     if not path.strip("/"):
-        raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
+        raise BadOption("table", "the address names no path. Name the path of its Parquet files: s3a://bucket/people.")
     if re.search(":[^@]*[^@0-9]", host) and "@" not in host and "@" in path:  # a password with a slash, as those of S3
         _, _, path = path.rpartition("@")
         printable = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
@@ -132,7 +135,7 @@ def hide_password(host: str) -> str:
 def split_name(text: str, example: str) -> tuple[str, ...]:
     """The parts of a name between dots; a part with a dot is in double quotes."""
     if not re.fullmatch(rf"({NAME})(\.({NAME}))?", text):
-        raise BadOption("table", f"name one table of the database: {example}.")
+        raise BadOption("table", f"the address names no table, or several. Name one table of the database: {example}.")
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(NAME, text))
 
 
@@ -214,15 +217,15 @@ def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def open_source(
-    place: str | PathLike[str] | Address,
+    location: str | PathLike[str] | Address,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
     rename_duplicates: bool = False,
 ) -> Source:
     """The format, columns and dialect of a file, a folder or a table of a database."""
-    address = find_address(place)
-    path = Path("." if isinstance(place, Address) else place)
+    address = find_address(location)
+    path = Path("." if isinstance(location, Address) else location)
     try:
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):
@@ -255,7 +258,7 @@ def open_table(address: Address) -> Source:
     """The source for a table of a database."""
     with open_database(address) as database:
         columns, identity = tuple(database.columns()), database.identity()
-    path = Path(address.place if address.scheme == "duckdb" else address.table)
+    path = Path(address.location if address.scheme == "duckdb" else address.table)
     return Source(path, address.scheme, columns, address=address, identity=identity)
 
 
@@ -287,7 +290,7 @@ def read_batches(source: Source) -> Any:
 # -- a table of a database ------------------------------------------------------------------------------------
 
 
-class Draft(Protocol):
+class DraftTable(Protocol):
     """The draft of a table, invisible to readers; it is deleted unless it is put in place."""
 
     def export(self, path: Path) -> None:
@@ -312,7 +315,7 @@ class Database(Protocol):
     def check_free(self) -> None:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
 
-    def write_draft(self, batches: Any) -> AbstractContextManager[Draft]:
+    def write_draft(self, batches: Any) -> AbstractContextManager[DraftTable]:
         """A draft of the table with these rows."""
 
 

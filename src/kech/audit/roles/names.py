@@ -65,7 +65,7 @@ def read_name(column: str) -> list[Clue]:
 
 def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
     """Words and phrases of the list that stand in the name, with a rank."""
-    preposition = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), None)
+    preposition = next((index for index, word in enumerate(words) if index and word in PREPOSITIONS), None)
     for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             entry = find_word("".join(words[start : start + length]))
@@ -93,10 +93,10 @@ def is_filler(word: str) -> bool:
 def find_parts(word: str) -> Iterator[tuple[float, Clue]]:
     """Words of the list that a longer one is made of, where all the rest is words too."""
     for parts in split_compound(word.strip("0123456789")):
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             entry = vocabulary().get(part)
             if entry is not None and not entry[1]:
-                yield len(part) + place / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
+                yield len(part) + index / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
 
 
 def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
@@ -131,8 +131,8 @@ def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
     plain = word.strip("0123456789")
     if is_filler(plain):
         return
-    meanings = sounding_alike().get(sound_of(plain), set()) or {
-        meaning for letters in omit_letter(sound_of(plain)) for meaning in amiss_by_a_letter().get(letters, ())
+    meanings = meanings_by_sound().get(sound_of(plain), set()) or {
+        meaning for letters in omit_letter(sound_of(plain)) for meaning in meanings_by_near_sound().get(letters, ())
     }
     meanings = meanings or set(find_heads(plain))
     if len(meanings) == 1:
@@ -167,23 +167,23 @@ def omit_letter(sound: str) -> list[str]:
 
 
 @cache
-def sounding_alike() -> dict[str, set[Meaning]]:
+def meanings_by_sound() -> dict[str, set[Meaning]]:
     """Meanings by sound, of words that are long enough to be known by it."""
-    found: dict[str, set[Meaning]] = {}
+    by_sound: dict[str, set[Meaning]] = {}
     for text, meaning in single_words().items():
         if len(sound_of(text)) >= SHORTEST_PART:
-            found.setdefault(sound_of(text), set()).add(meaning)
-    return found
+            by_sound.setdefault(sound_of(text), set()).add(meaning)
+    return by_sound
 
 
 @cache
-def amiss_by_a_letter() -> dict[str, set[Meaning]]:
+def meanings_by_near_sound() -> dict[str, set[Meaning]]:
     """Meanings by sounds, and by sounds that lack one letter."""
-    found: dict[str, set[Meaning]] = {}
-    for sound, meanings in sounding_alike().items():
+    by_sound: dict[str, set[Meaning]] = {}
+    for sound, meanings in meanings_by_sound().items():
         for letters in omit_letter(sound):
-            found.setdefault(letters, set()).update(meanings)
-    return found
+            by_sound.setdefault(letters, set()).update(meanings)
+    return by_sound
 
 
 def split_compound(word: str) -> list[list[str]]:
