@@ -2,16 +2,18 @@
 
 usage: python benchmarks/people.py [--rows 10000 100000 1000000] [--each 2 5 20] [--k 10] [--kinds ...] [--anew]
 
-A run goes on where the last one ended: what was measured stays, unless it is asked for anew.
-For each table three releases run, each in a fresh process: by people; by rows; and by rows of a table with the first
-visit of each person only, which has as many people.  The last two are the controls.
+A run goes on where the last one ended: what was measured at this commit stays, unless it is asked for anew.
+For each table four releases run, each in a fresh process: by people; by rows; and of the first visit of each person
+only, which are as many people, once by rows and once by people.  These must be the same, at the same speed.
 """
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections import Counter
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from kech.tables.demo import write_demo_key
 from measure import run_once
 from page import draw_line
 from run import HERE, describe_run
@@ -34,10 +37,17 @@ QUASI_IDENTIFIERS = ["age", "zip", "sex", "day"]
 # very many visits.  Few codes: ages in tens, 16 regions and 24 months, so that many rows are equal.
 KINDS = ("stable", "changing", "skewed", "few codes")
 Name = tuple[int, int, str, int]  # of a table: rows, rows a person, shape, k
+JOBS = {  # releases of a table: of which rows, and whether by people
+    "people": ("visits", True),
+    "rows": ("visits", False),
+    "one row each": ("first", False),
+    "one row each by people": ("first", True),
+}
+SINGLES = ("one row each", "one row each by people")
 
 CHILD = """
-import json, sys
-import duckdb
+import hashlib, json, sys
+import pyarrow.parquet as pq
 import kech
 
 job = json.loads(sys.argv[1])
@@ -79,28 +89,36 @@ def make_visits(rows: int, each: int, kind: str, seed: int = 7) -> pa.Table:
 
 
 def measure_table(folder: Path, rows: int, each: int, kind: str, k: int) -> dict[str, Any]:
-    """Three releases of one table."""
+    """Four releases of one table."""
     visits = make_visits(rows, each, kind)
     first = visits.take(pa.array(np.unique(visits["patient"].to_numpy(), return_index=True)[1]))
     sources = {"visits": visits, "first": first}
     for name, table in sources.items():
         pq.write_table(table, folder / f"{name}.parquet")
-    jobs = {"people": ("visits", True), "rows": ("visits", False), "one row each": ("first", False)}
     found = {}
-    for name, (source, by_people) in jobs.items():
+    for name, (source, by_people) in JOBS.items():
+        target = folder / f"{name.replace(' ', '_')}.parquet"
         job = {
             "source": str(folder / f"{source}.parquet"),
-            "target": str(folder / f"{name.replace(' ', '_')}.parquet"),
+            "target": str(target),
             "quasi_identifiers": QUASI_IDENTIFIERS,
             "by_people": by_people,
             "k": k,
         }
         ran = run_once([sys.executable, "-c", CHILD, json.dumps(job)], CAP)
-        said = json.loads(ran.pop("said")) if ran["outcome"] == "done" else {}
+        said = json.loads(ran.pop("said")) | {"digest": hash_rows(target)} if ran["outcome"] == "done" else {}
         found[name] = ran | said
         print(f"{kind}, {rows:,} rows, {each} each, k={k}, {name}: {found[name]}", file=sys.stderr)
     figures = {"asked": rows, "rows": visits.num_rows, "people": first.num_rows, "each": each, "k": k}
     return {"kind": kind, **figures, "measured": found}
+
+
+def hash_rows(released: Path) -> str:
+    """A digest of the released rows, whatever their order."""
+    rows, digest = pq.read_table(released), sha256()
+    for cells in rows.sort_by([(name, "ascending") for name in rows.column_names]).columns:
+        digest.update(repr(cells.to_pylist()).encode())
+    return digest.hexdigest()
 
 
 def draw_page(found: dict[str, Any]) -> str:
@@ -114,10 +132,12 @@ def draw_page(found: dict[str, Any]) -> str:
 
 Made by `benchmarks/people.py`; do not edit. Each release is a fresh process, from a Parquet file to a Parquet file with
 its certificate, default labels, effort normal. *One row each* is a release by rows of the first visit of each person:
-as many people, a row each. Machine: {found["machine"]["processor"]}, {found["machine"]["cores"]} cores.
+as many people, a row each. CPU is user and system seconds of the process.
+Machine: {found["machine"]["processor"]}, {found["machine"]["cores"]} cores.
 
 {head}{lines}
-{draw_goals(found["tables"])}"""
+{draw_goals(found["tables"])}
+{draw_singles(found["tables"])}"""
 
 
 def draw_goals(tables: list[dict[str, Any]]) -> str:
@@ -143,6 +163,38 @@ to a class and counted once when it is written.
 """
 
 
+def draw_singles(tables: list[dict[str, Any]]) -> str:
+    """Releases of one row each: naming the person must change no row, and cost nothing."""
+    pairs = [(table, *(table["measured"].get(name, {"outcome": "not run"}) for name in SINGLES)) for table in tables]
+    done = [pair for pair in pairs if pair[1]["outcome"] == pair[2]["outcome"] == "done"]
+    same = sum(rows["digest"] == people["digest"] for _, rows, people in done)
+    ratios = [people["cpu"] / rows["cpu"] for _, rows, people in done]
+    lines = "".join(
+        draw_line(
+            [
+                f"{table['kind']}, the first of {table['each']} rows each",
+                f"{table['people']:,}",
+                "the same" if rows["digest"] == people["digest"] else "others",
+                f"{rows['cpu']:.1f}",
+                f"{people['cpu']:.1f}",
+                f"{people['cpu'] / rows['cpu']:.2f}",
+            ]
+        )
+        + "\n"
+        for table, rows, people in done
+    )
+    total = sum(people["cpu"] for _, _, people in done) / max(sum(rows["cpu"] for _, rows, _ in done), 1e-9)
+    return f"""## Where every person has one row
+
+Released by rows, and again with the person named. Goal: the same rows at the same speed. Released rows are the same in
+{same} of {len(done)} tables. All tables together take {total:.2f} times the CPU; single runs lie between
+{min(ratios, default=1):.2f} and {max(ratios, default=1):.2f}.
+
+| table | rows and people | released rows | CPU s by rows | by people | over rows |
+|---|---|---|---|---|---|
+{lines}"""
+
+
 def draw_visits(table: dict[str, Any]) -> str:
     """One table of visits."""
     people, rows, single = (table["measured"][name] for name in ("people", "rows", "one row each"))
@@ -161,15 +213,16 @@ def main() -> None:
     parser.add_argument("--each", type=int, nargs="+", default=EACH)
     parser.add_argument("--k", type=int, nargs="+", default=[10])
     parser.add_argument("--kinds", nargs="+", default=list(KINDS))
-    parser.add_argument("--anew", action="store_true", help="measure again what was measured before")
+    parser.add_argument("--anew", action="store_true", help="measure again what was measured at this commit")
     asked = parser.parse_args()
-    tables = {} if asked.anew else {name_table(table): table for table in json.loads(RESULTS.read_bytes())["tables"]}
+    tables = {name_table(table): table for table in json.loads(RESULTS.read_bytes())["tables"]}
     found: dict[str, Any] = describe_run(CAP)
+    commit = found["versions"]["commit"]
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["KECH_KEY_FILE"] = str(write_demo_key(Path(folder)))  # the same figures for everybody
         for wanted in product(asked.rows, asked.each, asked.kinds, asked.k):
-            if wanted not in tables:
-                measured = measure_table(Path(folder), *wanted)
-                tables[wanted] = measured | {"commit": found["versions"]["commit"]}
+            if asked.anew or wanted not in tables or tables[wanted]["commit"] != commit:
+                tables[wanted] = measure_table(Path(folder), *wanted) | {"commit": commit}
             found["tables"] = [tables[name] for name in sorted(tables)]
             RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
             PAGE.write_text(draw_page(found), "utf-8")

@@ -365,6 +365,22 @@ def meet_classes(first, second):
     assert len(set(known.values())) == len(known)
 
 
+def find_hashes(sought, known):
+    wanted, there = ([cells[i : i + 16].tobytes() for i in range(0, len(cells), 16)] for cells in (sought, known))
+    expected = [there.index(cell) if cell in there else -1 for cell in wanted]
+    assert kernels.find_hashes(sought, known).tolist() == expected
+
+
+def find_placements(starts, right, room):
+    found, possible = kernels.find_placements(starts, right, room)
+    if not found:
+        return
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    kept = possible.astype(bool)
+    assert {*row[kept].tolist()} == {*range(len(starts) - 1)}
+    assert (np.bincount(right[kept], minlength=len(room)) >= room).all()
+
+
 def enclosing_radius(places):
     radius = kernels.enclosing_radius(places)
     sides = places.max(axis=0) - places.min(axis=0)
@@ -580,6 +596,11 @@ def arguments(case):
             "unions": True,
             "threads": THREADS,
         },
+        find_placements: {
+            "starts": np.array([0, 1, 3, 5]),
+            "right": np.array([0, 0, 1, 0, 1]),
+            "room": np.array([2, 1]),
+        },
         meet_classes: {"first": one_class, "second": np.arange(len(weights))},
         enclosing_radius: {"places": codes.astype(float)},
         count_boxes: {"codes": codes, "weights": weights, "lo": lo, "hi": hi, "enough": total},
@@ -598,6 +619,10 @@ def arguments(case):
             "bit": 1,
             "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
             "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        find_hashes: {
+            "sought": np.frombuffer(b"sixteen letters!" * 2 + b"other letters..!", np.uint8),
+            "known": np.frombuffer(b"............!..!" + b"sixteen letters!" * 2, np.uint8),
         },
         hash_texts: {
             "key": b"secret",

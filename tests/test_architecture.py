@@ -144,6 +144,18 @@ def test_no_function_is_a_bare_participle():
     assert bare == []
 
 
+def test_no_two_classes_have_one_name():
+    """A stranger who searches for a class finds one."""
+    classes = [
+        node.name
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert len(classes) > 200
+    assert sorted({name for name in classes if classes.count(name) > 1}) == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_nothing_prints_but_views(path):
     if package(path) != "views":

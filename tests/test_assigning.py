@@ -21,7 +21,7 @@ def shares_of(*shares):
     for point, group, rows in shares:
         listed.append((point, group, last[point] + 1, last[point] + rows))
         last[point] += rows
-    return dict(zip(("p", "class", "first", "last"), np.array(listed, np.int64).reshape(-1, 4).T, strict=True))
+    return dict(zip(("point", "class", "first", "last"), np.array(listed, np.int64).reshape(-1, 4).T, strict=True))
 
 
 @settings(deadline=None)
@@ -124,9 +124,9 @@ def test_rows_pass_one_batch_after_the_other(monkeypatch):
     def batches():
         for start in range(0, 40, 10):
             seen.append(start)
-            yield pa.record_batch({"p": pa.array([0, 1] * 5, pa.int32()), "o1": range(start, start + 10)})
+            yield pa.record_batch({"point": pa.array([0, 1] * 5, pa.int32()), "o1": range(start, start + 10)})
 
-    stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
+    stream = pa.RecordBatchReader.from_batches(pa.schema([("point", pa.int32()), ("o1", pa.int64())]), batches())
     assigner = RowAssigner(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
     lists = {0: code_values(pa.array(["low", None]))}
     rows = assign_classes(stream, assigner, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)

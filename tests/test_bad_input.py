@@ -522,7 +522,7 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
         ),
         ('[axes.agee]\nkind = "number"\n[goal]\nk = 2', 2, "Did you mean 'age'?"),
         ('[axes.age]\nkind = "round"\n[goal]\nk = 2', 2, "choose among number, date"),
-        ('[reading]\nencoding = "klingon"\n[goal]\nk = 2', 2, "--encoding"),
+        ('[input]\nencoding = "klingon"\n[goal]\nk = 2', 2, "--encoding"),
         ('[columns]\nhierarchies = "none"\n[goal]\nk = 2', 3, "none'"),
     ],
 )

@@ -434,7 +434,7 @@ def test_what_is_typed_comes_before_the_plan(planned):
 def test_texts_that_mean_missing_come_from_plan_and_words(run, folder, target):
     (folder / "t.csv").write_text("age,n\n" + "30,1\n" * 9 + "?,1\n" * 2 + "NA,1\n" * 2)
     (folder / "kech.toml").write_text(
-        '[reading]\nnull_values = ["?", "NA"]\n[columns]\nquasi_identifiers = ["age"]\nkeep = ["n"]\n[goal]\nk = 2\n'
+        '[input]\nnull_values = ["?", "NA"]\n[columns]\nquasi_identifiers = ["age"]\nkeep = ["n"]\n[goal]\nk = 2\n'
     )
     words = ("release", folder / "t.csv", "-o", target, "--plan", folder / "kech.toml", "--no-ledger")
     assert run(*words).code == 0

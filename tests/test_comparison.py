@@ -103,7 +103,7 @@ def test_tails_end_where_the_domain_does(folder, label, values):
 
 
 def test_many_values_are_thinned_out(folder, monkeypatch):
-    monkeypatch.setattr("kech.audit.comparison.pieces.MOST_PLACES", 50)
+    monkeypatch.setattr("kech.audit.comparison.pieces.MOST_POSITIONS", 50)
     rng = np.random.default_rng(1)
     one, other = rng.normal(size=3_000), rng.normal(0.2, 1, 3_000)
     column = compare_kept(folder, {"v": one}, {"v": other}).columns[1]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import joint_oracle as oracle
 import kech
 from by_hand import certified, certify, write
 from kech.release.composition import compose, is_coarsening
@@ -76,7 +77,7 @@ def test_joint_k_is_the_smallest_class_of_the_joined_rows(folder, people, one, t
     assert found.k == alone
     assert found.below == sum(rows for rows in joined.values() if rows < alone)
     assert found.rows == len(people)
-    assert found.worst_k == found.joint_k
+    assert min(found.candidates, alone) == min(found.joint_k, alone)
 
 
 def test_boxes_that_overlap_leave_whoever_could_be_in_the_same(folder):
@@ -86,9 +87,9 @@ def test_boxes_that_overlap_leave_whoever_could_be_in_the_same(folder):
     pairs = []
     with linked(folder, people, first, second) as linkages:
         found = compose(linkages, "--earlier", pairs.append)
-    assert pairs == [6]  # the two in the middle could be in either class of the first file
+    assert pairs == [10, 6, 6]  # the two in the middle could be in either class of the first file
     # everybody shares its class of the second file; but [0, 2] and [2, 3] have only the third person in common
-    assert (found.k, found.joint_k, found.below, found.worst_k) == (2, 2, 0, 1)
+    assert (found.k, found.joint_k, found.below, found.candidates) == (2, 1, 2, 2)
 
 
 BOXES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=5, unique=True)
@@ -96,22 +97,28 @@ BOXES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, ma
 
 @in_one_folder
 @given(BOXES, BOXES)
-def test_candidates_are_counted_as_they_are_defined(folder, first, second):
+def test_the_meet_is_counted_as_it_is_defined(folder, first, second):
     """Any intervals at all, of as many rows as each of them covers; who is in none of them does not count."""
     held = [[{*range(low, min(low + width, 11) + 1)} for low, width in boxes] for boxes in (first, second)]
     k = min(len(rows) for cells in held for rows in cells)
     releases = [
         [(f"[{low}, {low + width}]", "0", i) for low, width in boxes for i in range(k)] for boxes in (first, second)
     ]
-    shared = [[set().union(*(rows for rows in cells if row in rows)) for row in range(12)] for cells in held]
-    expected = [len(one & other) for one, other in zip(*shared, strict=True) if one and other]
-    overlaps = [len(one & other) for one in held[0] for other in held[1] if one & other]
+    versions = [find_fits(boxes, cells, k) for boxes, cells in zip((first, second), held, strict=True)]
+    expected = oracle.find_together(versions)
+    together = [min(map(len, cells)) for cells in expected.values()]
     with linked(folder, [(i, 0) for i in range(12)], *releases) as linkages:
         found = compose(linkages, "--earlier")
     assert (found.rows, found.k) == (len(expected), k)
-    assert found.below == sum(count < k for count in expected)
-    assert min(found.joint_k, k) == min([*expected, k])
-    assert found.worst_k == min([*overlaps, 12])
+    assert found.below == sum(rows < k for rows in together)
+    assert found.joint_k == min([*together, 12])
+
+
+def find_fits(boxes, cells, k):
+    """The boxes that each of twelve people could be in, by labels and sizes."""
+    pairs = list(zip(boxes, cells, strict=True))
+    fits = {row: [box for box, rows in pairs if row in rows] for row in range(12)}
+    return oracle.narrow({row: found for row, found in fits.items() if found}, dict.fromkeys(boxes, k))
 
 
 def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for(folder):

@@ -63,11 +63,11 @@ def store(address, table):
     """A table of somebody else: kech did not write it."""
     found = find_address(address)
     if found.scheme == "duckdb":
-        with duckdb.connect(found.place) as connection:
+        with duckdb.connect(found.location) as connection:
             connection.register("incoming", table)
             connection.execute(f'CREATE OR REPLACE TABLE "{found.names[-1]}" AS FROM incoming')
     elif found.scheme == "spark":
-        pq.write_table(table, found.place.removeprefix("file://"))
+        pq.write_table(table, found.location.removeprefix("file://"))
     else:
         from test_engines import put_into_postgres
 
@@ -122,7 +122,7 @@ def release(source, **options):
 )
 def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown):
     found = find_address(text)
-    assert (found.place, found.names, str(found)) == (place, names, shown)
+    assert (found.location, found.names, str(found)) == (place, names, shown)
     assert "secret" not in str(found) + repr(found)
 
 
@@ -143,7 +143,7 @@ def test_what_the_ledger_keeps_names_the_same_table_without_a_password(text):
     assert "secret" not in given.anywhere
     assert (kept.names, kept.master) == (given.names, given.master)
     if given.scheme == "postgresql":
-        known, again = (psycopg.conninfo.conninfo_to_dict(found.place) for found in (given, kept))
+        known, again = (psycopg.conninfo.conninfo_to_dict(found.location) for found in (given, kept))
         assert again == {name: value for name, value in known.items() if name != "password"}
 
 
@@ -239,10 +239,10 @@ def test_a_view_is_a_table(base):
     if found.scheme == "spark":
         pytest.skip("a folder of files has no views")
     if found.scheme == "duckdb":
-        with duckdb.connect(found.place) as connection:
+        with duckdb.connect(found.location) as connection:
             connection.execute(statement.format("old", "people"))
     else:
-        sql(found.place, statement.format("town.old", "town.people"))
+        sql(found.location, statement.format("town.old", "town.people"))
     with kech.read_table(base("old")) as table:
         ages, counts = table.engine.count_values(0, "number")
         assert min(ages) > 40
@@ -659,14 +659,14 @@ def test_the_certificate_of_a_table_notices_a_change(base, folder):
     found = find_address(base("safe"))
     change = "DELETE FROM {} WHERE age = (SELECT max(age) FROM {})"
     if found.scheme == "duckdb":
-        with duckdb.connect(found.place) as connection:
+        with duckdb.connect(found.location) as connection:
             connection.execute(change.format("safe", "safe"))
     elif found.scheme == "spark":
         part = max((folder / "safe").glob("*.parquet"), key=lambda path: pq.read_metadata(path).num_rows)
         pq.write_table(pq.read_table(part).slice(1), part)
         part.with_name(f".{part.name}.crc").unlink()  # with it Hadoop would not even read the file
     else:
-        sql(found.place, change.format("town.safe", "town.safe"))
+        sql(found.location, change.format("town.safe", "town.safe"))
     with pytest.raises(kech.errors.ClaimBroken, match="rows: not as claimed") as caught:
         kech.verify_release(base("safe"), certificate=folder / "c.json")
     assert str(found) in str(caught.value)

@@ -190,7 +190,7 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
         plan.goal,
         plan.cut,
         plan.labels,
-        plan.reading,
+        plan.input,
         plan.series,
         plan.limits,
         *plan.axes.values(),

@@ -394,7 +394,7 @@ def test_rows_with_null_are_published_not_lost(engine):
     mappings = code_of(engine, {0: "text", 1: "number"})
     codes, weights = engine.group(mappings)
     one = np.ones(len(codes), np.int64)
-    shares = {"p": np.arange(len(codes)), "class": np.arange(len(codes)), "first": one, "last": weights}
+    shares = {"point": np.arange(len(codes)), "class": np.arange(len(codes)), "first": one, "last": weights}
     outputs = [Output("label", None, [str(code) for code in codes.tolist()]), Output("b", 1)]
     found = engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pylist()
     expected = {("[0, 0]", 1.0): 2, ("[1, 1]", 2.0): 1, ("[1, 2]", None): 1, ("[2, 1]", 2.0): 1, ("[2, 2]", None): 1}
@@ -407,7 +407,7 @@ def test_rows_are_coded_in_their_order_and_grouped_again_before_they_are_publish
     assert engine.code_rows(code_of(engine, {1: "number"})).tolist() == [[0], [1], [0], [1], [2], [2]]
     assert engine.code_rows(mappings).tolist() == [[0], [1], [0], [2], [1], [2]]
     each = np.arange(3)
-    shares = {"p": each, "class": each, "first": np.ones(3, np.int64), "last": weights}
+    shares = {"point": each, "class": each, "first": np.ones(3, np.int64), "last": weights}
     engine.group(code_of(engine, {0: "text", 1: "number"}))
     engine.code_rows(mappings)
     outputs = [Output("label", None, ["x", "y", None]), Output("cell", 0)]
@@ -421,7 +421,7 @@ def test_rows_of_one_point_are_dealt_out_each_once():
     mappings = code_of(engine, {0: "text"})
     engine.group(mappings)
     shares = {
-        "p": np.array([0, 0, 0]),
+        "point": np.array([0, 0, 0]),
         "class": np.array([0, 1, 2]),
         "first": np.array([1, 4, 9]),
         "last": np.array([3, 8, 10]),
@@ -439,7 +439,7 @@ def test_rows_in_no_share_are_not_published():
     engine = load({"a": ["x"] * 10 + ["y"] * 4 + ["z"] * 3, "b": list(range(17))})
     mappings = code_of(engine, {0: "text"})
     engine.group(mappings)
-    shares = {"p": np.array([0, 2]), "class": np.array([0, 1]), "first": np.array([1, 1]), "last": np.array([7, 3])}
+    shares = {"point": np.array([0, 2]), "class": np.array([0, 1]), "first": np.array([1, 1]), "last": np.array([7, 3])}
     outputs = [Output("label", None, ["some", "all"]), Output("b", 1)]
     dealt = [engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pydict() for _ in range(4)]
     for found in dealt:
@@ -469,7 +469,7 @@ def test_published_text_becomes_what_it_is_where_nothing_is_lost(cells, kind):
     engine = load({"q": ["x"] * len(cells), "a": pa.array(cells, pa.string())})
     mappings = code_of(engine, {0: "text"})
     _, weights = engine.group(mappings)
-    shares = {"p": np.array([0]), "class": np.array([0]), "first": np.array([1]), "last": weights}
+    shares = {"point": np.array([0]), "class": np.array([0]), "first": np.array([1]), "last": weights}
     outputs = [Output("q", None, ["*"]), Output("a", 1, typed=True)]
     found = engine.publish(mappings, shares, outputs, for_csv=False).read_all()["a"]
     assert (found.type.value_type if pa.types.is_dictionary(found.type) else found.type) == kind

@@ -105,7 +105,7 @@ def put_into_postgres(address, table):
     found = find_address(address)
     quoted = ".".join(map(quote, found.names))
     columns = ", ".join(f"{quote(field.name)} {stored_type(field.type)}" for field in table.schema)
-    with psycopg.connect(found.place) as connection, connection.cursor() as cursor:
+    with psycopg.connect(found.location) as connection, connection.cursor() as cursor:
         cursor.execute(f"DROP TABLE IF EXISTS {quoted} CASCADE")
         cursor.execute(f"CREATE TABLE {quoted} ({columns})")
         with cursor.copy(f"COPY {quoted} FROM STDIN") as copy:
@@ -414,7 +414,7 @@ def test_points_are_those_of_plain_python(workshop):
 def shares_of(weights):
     """Every point is a class of its own."""
     each = np.arange(len(weights))
-    return {"p": each, "class": each, "first": np.ones(len(weights), np.int64), "last": weights}
+    return {"point": each, "class": each, "first": np.ones(len(weights), np.int64), "last": weights}
 
 
 def test_every_row_is_published_once_with_the_labels_of_its_class(workshop):
@@ -441,7 +441,7 @@ def test_rows_of_a_point_are_dealt_out_each_once_in_an_order_nobody_knows(worksh
     engine = workshop.load({"a": ["x"] * 20 + ["y"] * 6, "b": list(range(26))})
     mappings = mappings_of(engine, pa.table({"a": [""]}), {"a": "text"})
     engine.group(mappings)
-    shares = {"p": [0, 0, 1], "class": [0, 1, 2], "first": [1, 9, 1], "last": [8, 17, 6]}
+    shares = {"point": [0, 0, 1], "class": [0, 1, 2], "first": [1, 9, 1], "last": [8, 17, 6]}
     shares = {name: np.array(cells) for name, cells in shares.items()}
     outputs = [Output("label", None, ["low", "high", "all"]), Output("b", 1)]
     dealt = [engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pydict() for _ in range(3)]
@@ -474,7 +474,12 @@ def test_rows_of_a_point_are_dealt_alike_by_every_engine_under_one_key(workshop)
 def deal_under(engine, key):
     mappings = mappings_of(engine, pa.table({"q": [""]}), {"q": "text"})
     engine.group(mappings)
-    shares = {"p": [0, 0, 1], "class": [0, 1, 2], "first": [1, 6, 1], "last": [5, 10, 3]}  # of both some are left out
+    shares = {
+        "point": [0, 0, 1],
+        "class": [0, 1, 2],
+        "first": [1, 6, 1],
+        "last": [5, 10, 3],
+    }  # of both some are left out
     shares = {name: np.array(cells) for name, cells in shares.items()}
     outputs = [Output("label", None, ["low", "high", "rest"]), *(Output(n, i) for i, n in enumerate(CELLS) if i)]
     rows = engine.publish(mappings, shares, outputs, for_csv=False, key=key).read_all()
@@ -804,3 +809,43 @@ def test_months_may_come_first_and_a_day_that_is_none_stays(workshop):
     assert [row[0] for row in engine.head([0], 20)] == ["2020-12-31"] * 19 + ["31/12/2020"]
     assert engine.describe(0).first_not_date == 20
     assert {row[0] for row in engine.head([1], 20)} == {"1,5"}
+
+
+SPELLINGS = (
+    "Female",
+    " female",
+    "FEMALE\u00a0",
+    "O'Brien",
+    "o'BRIEN",
+    "a\\n",
+    "A\\N",
+    "Straße",
+    "STRASSE",
+    "ｆｅｍａｌｅ",
+    "%s",
+)
+FOLDED = ("female", "female", "female", "o'brien", "o'brien", "a\\n", "a\\n", "strasse", "strasse", "female", "%s")
+
+
+def test_spellings_are_folded_alike_on_every_engine(workshop):
+    texts = [None if place % 13 == 5 else SPELLINGS[place % len(SPELLINGS)] for place in range(40)]
+    folded = [text if text is None else FOLDED[SPELLINGS.index(text)] for text in texts]
+    many = [f"Value {place}" for place in range(1001)]
+    engine = workshop.load({"few": texts})
+    engine.rewrite(decimal=None, dates=None, fold=True)
+    assert [row[0] for row in engine.head([0], 40)] == folded
+
+    engine = workshop.load({"many": many})
+    engine.rewrite(decimal=None, dates=None, fold=True)
+    assert engine.count_values(0, "text")[0] == sorted(many)  # so many texts are no categories
+
+
+def test_folded_spellings_get_the_same_labels_on_every_engine(workshop, tmp_path):
+    table = people()
+    spelled = pa.array([SPELLINGS[row % len(SPELLINGS)] for row in range(table.num_rows)])
+    table = table.set_column(table.column_names.index('ord"er'), 'ord"er', spelled)
+    header, rows, _ = released({"source": table, "fold_variants": True}, tmp_path / "reference.csv")
+    _, found, _ = released(workshop.place(table) | {"fold_variants": True}, tmp_path / "found.csv")
+    assert classes(header, found) == classes(header, rows)
+    assert "female" in str(rows)
+    assert "Female" not in str(rows)

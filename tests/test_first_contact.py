@@ -2,6 +2,7 @@
 
 from io import StringIO
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pc
 import pytest
@@ -146,7 +147,7 @@ def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
     shown = run(*words, "--k", 5, "--protect", "none", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
     assert "hides among at least 120: 120 rows in 1 class, " in shown
     assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
-    assert "person: published as they are, and nearly every row has a value of its own: leave them out" in shown
+    assert "person: published as it is, and nearly every row has a value of its own: leave it out" in shown
     assert "ends of age are not moved at random, so many are somebody's value (--protect none)." in shown
     shown = run(*words, "--k", 5, "-o", folder / "two.csv", "--effort", "quick").out
     assert "not moved at random" not in shown and "one class" not in shown
@@ -274,3 +275,37 @@ def test_a_wide_preview_is_short_until_rows_are_asked_for(run, folder):
     short = run(*words).out
     assert len(short.splitlines()) < 30 and "--rows 2 lists two of them" in short
     assert run(*words, "--rows", 2).out.count("column_with_a_long_name_8: ") == 4
+
+
+def test_a_column_without_a_name_can_be_read(run, folder):
+    path, plan = folder / "export.csv", folder / "kech.toml"
+    path.write_text("age;Datum;Datum;\n" + "".join(f"{20 + row % 9};{row % 3};{row % 2};\n" for row in range(60)))
+    refused = run("inspect", path)
+    assert (refused.code, "column 4 has no name. Name it, or say --rename-duplicates." in refused.err) == (3, True)
+    found = run("inspect", path, "--rename-duplicates", "--plan", plan, "--json").json
+    assert [column["column"] for column in found["columns"]] == ["age", "Datum", "Datum_2", "column_4"]
+    assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").code == 0
+
+
+def test_one_column_is_spoken_of_as_one(run, folder):
+    rows = range(200)
+    flags = {name: [int(row < 3) for row in rows] for name in ("stroke", "asthma", "diabetes", "death")}
+    columns = {"age": [20 + row % 40 for row in rows], "glucose": [100 + row / 7 for row in rows], **flags}
+    pd.DataFrame(columns).to_csv(folder / "ill.csv", index=False)
+    shown = run(
+        "release",
+        folder / "ill.csv",
+        "--qi",
+        "age",
+        "--sensitive",
+        ",".join(list(columns)[1:]),
+        "--k",
+        5,
+        "-o",
+        folder / "safe.csv",
+    )
+    assert "in 1 other column: " in shown.out + shown.err
+    assert (
+        "glucose: published as it is, and nearly every row has a value of its own: leave it out"
+        in shown.out + shown.err
+    )

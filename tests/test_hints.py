@@ -150,7 +150,7 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
     assert shown.count("The plan says so.") == 3
     assert f"kech release {foreign} --plan {folder / 'kech.toml'} -o safe.csv" in shown
     plan = kech.read_request(folder / "kech.toml")
-    assert (plan.reading.dates, plan.reading.decimal) == ("dmy", ",")
+    assert (plan.input.dates, plan.input.decimal) == ("dmy", ",")
     assert {name: axis.kind for name, axis in plan.axes.items()} == {
         "geboren": "date",
         "plz": "hierarchy",
@@ -181,17 +181,17 @@ def test_roles_and_uniqueness_are_those_of_the_reading_that_the_plan_gets(run, f
         run("inspect", path, *words, "--json").json
         for words in ([], ["--dates", "dmy", "--null-values", "k.A.", "--plan", plan])
     )
-    assert found["reading"] == {"null_values": ["k.A."], "dates": "dmy"}
-    assert asked["reading"] == {}
+    assert found["input"] == {"null_values": ["k.A."], "dates": "dmy"}
+    assert asked["input"] == {}
     assert found["quasi_identifiers"] == asked["quasi_identifiers"] == ["Aufnahme"]
     assert [found[name] for name in ("k", "unique_share")] == [asked[name] for name in ("k", "unique_share")]
-    own = {"hint", "suggested", "reading"}
+    own = {"hint", "suggested", "input"}
     for ours, theirs in zip(found["columns"], asked["columns"], strict=True):
         assert {key: ours[key] for key in set(ours) - own} == {key: theirs[key] for key in set(theirs) - own}
     run("inspect", path, "--plan", folder / "own.toml")
     assert kech.read_request(folder / "own.toml") == kech.read_request(plan)
     with kech.read_table(path) as table:
-        assert kech.inspect_table(table, as_read=True).reading == {}
+        assert kech.inspect_table(table, as_read=True).input == {}
         assert kech.inspect_table(table).columns[0].type == "date"
 
 

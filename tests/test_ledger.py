@@ -248,13 +248,13 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == first
-    assert f"every row among {found['k']} candidates or more; together, some row among {found['joint_k']} (" in message
-    assert f"has {found['worst_k']}), and {found['below']:,} of 300 rows among fewer than {found['k']}." in message
+    assert f"every row among {found['k']} rows or more; together, joint k = {found['joint_k']}, " in message
+    assert f"and {found['below']:,} of 300 rows stay together with fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)
     shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 9, "--allow-composition").out
-    assert "Together with earlier releases (2) some row has " in " ".join(shown.split())
+    assert "Together with earlier releases (2), joint k = " in " ".join(shown.split())
 
 
 def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, refuse, folder, monkeypatch):

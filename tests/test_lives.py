@@ -291,7 +291,7 @@ def test_a_file_that_does_not_fit_its_original_is_refused(tmp_path):
 @pytest.fixture
 def months(tmp_path):
     """Two originals, a row of the first leaves and two come; and releases of them, by hand, with overlapping labels."""
-    people = {"id": list("abcdefgh"), "age": [20, 21, 29, 30, 35, 39, 22, 36], "ill": list("xyzxyzxy")}
+    people = {"id": list("abcdefgh"), "age": [20, 21, 30, 30, 35, 39, 22, 36], "ill": list("xyzxyzxy")}
     labels = ["[20, 30]"] * 3 + ["[30, 39]"] * 3
     for month, kept, found in (
         ("march", slice(0, 6), labels),
@@ -307,10 +307,10 @@ def test_released_files_are_followed_by_the_key_of_their_originals(months):
     files, originals = ([months / f"{month}{end}.csv" for month in ("march", "april")] for end in ("_safe", ""))
     lives = kech.compute_lives(files, originals, key="id", quasi_identifiers=["age"])
 
-    # a, b, c | d, e, f and b, c, g | d, e, f, h; d fits both labels
+    # a, b, c | d, e, f and b, c, g | d, e, f, h; c and d fit both labels
     assert [(at.rows, at.arrived, at.left, at.smallest) for at in lives.counts] == [(6, 6, 0, 3), (7, 2, 1, 3)]
     assert [(bar.birth, bar.death, bar.rows) for bar in lives.bars()] == [(1, 2, (3, 3, 4)), (1, 2, (3, 2, 3))]
-    assert (lives.joint_k, lives.below, lives.undecided) == (1, 5, 2)
+    assert (lives.joint_k, lives.below, lives.undecided) == (1, 5, 4)
     with pytest.raises(BadOption, match=r"^key: "):
         kech.compute_lives(files, originals, quasi_identifiers=["age"])
 
@@ -369,7 +369,7 @@ def test_the_command_shows_files_as_json_and_on_the_screen(run, months):
     assert (months / "lives.svg").stat().st_mode & 0o77 == 0
     assert "PRIVATE" in said
     assert "5 of 8 rows stay together with fewer than 3" in " ".join(said.split())
-    assert "one placing that fits the files: 2 times" in " ".join(said.split())
+    assert "one placing that fits the files: 4 times" in " ".join(said.split())
     assert "One placing that fits the files" in (months / "lives.svg").read_text("utf-8")
 
 

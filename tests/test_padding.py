@@ -100,7 +100,7 @@ def test_an_end_part_is_empty_as_often_as_was_meant(square):
     chances = np.random.default_rng(2).random((tight.classes, 4 * DRAWS))
     chances[:, 2::DRAWS] = 1.0
     lo, hi = widened(tight, chances)
-    grade = next(at for at in find_padded_axes(tight.points) if at.axis.column == "grade").place
+    grade = next(at for at in find_padded_axes(tight.points) if at.axis.column == "grade").index
     inner = (tight.lo[:, grade] > 0) & (tight.hi[:, grade] < 39) & (tight.lo[:, grade] < tight.hi[:, grade])
     assert set((tight.lo - lo)[inner, grade].tolist()) == {0, 1}
     parts = (tight.hi - tight.lo)[inner, grade] + 2

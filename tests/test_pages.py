@@ -299,8 +299,8 @@ def test_sizes_that_no_page_has_are_refused(field, told, tmp_path, monkeypatch):
     reader = Reader(whole, 4)
     head = reader.struct()
     mark = as_number({"unpacked": head[2], "stored": head[3], "values": head[5][1]}[field])
-    sizes = {"negative": -1, "the header again": 4 - reader.place, "huge": (1 << 7 * len(mark) - 1) - 1}
-    place = whole.index(mark, 4, reader.place)
+    sizes = {"negative": -1, "the header again": 4 - reader.offset, "huge": (1 << 7 * len(mark) - 1) - 1}
+    place = whole.index(mark, 4, reader.offset)
     path.write_bytes(whole[:place] + as_number(sizes[told], len(mark)) + whole[place + len(mark) :])
     with pytest.raises(UnreadableFile, match="cannot be checked"):
         find_unpublished(path, certified=False)

@@ -108,7 +108,7 @@ def test_shares_deal_out_every_row_of_a_point_once(grouping):
     partition = build(points, dealt)
     shares = partition.shares()
     for point, weight in enumerate(points.weights.tolist()):
-        mine = shares["p"] == point
+        mine = shares["point"] == point
         taken = [
             row
             for first, last in zip(shares["first"][mine].tolist(), shares["last"][mine].tolist(), strict=True)

@@ -361,6 +361,40 @@ def test_a_goal_by_people_is_met_that_all_rows_as_one_class_miss(cut):
     assert released.groupby("place")["finding"].value_counts().tolist() == [2, 2, 2, 2]
 
 
+@pytest.mark.parametrize(
+    ("people", "places", "values", "alpha"), [(10, 10, 2, 0.5), (20, 20, 4, 0.3), (30, 50, 3, 0.4)]
+)
+def test_trades_meet_a_goal_by_people_that_mergers_break(people, places, values, alpha):
+    """At every place everybody has one row, and findings are even; over all places everybody has every finding."""
+    rng = np.random.default_rng(1)
+    findings = np.concatenate([rng.permutation(np.arange(people) % values) for _ in range(places)])
+    frame = pd.DataFrame(
+        {"who": np.tile(np.arange(people), places), "place": np.repeat(np.arange(places) * 10, people)}
+    )
+    frame = frame.assign(finding=findings, near=rng.integers(0, 4, len(frame)), row_number=range(len(frame)))
+    roles = {"quasi_identifiers": ["place", "near"], "sensitive": ["finding"], "person": ["who"], "keep": [ROW]}
+    with kech.read_table(frame, **roles) as table:
+        released = kech.make_release(table, k=2, grid="exact", protect="none", alpha=alpha, effort="quick").frame
+    joined = released[[ROW, "place", "near"]].merge(frame[[ROW, "who", "finding"]], on=ROW)
+    classes = joined.groupby(["place", "near"])
+    holders = joined.groupby(["place", "near", "finding"])["who"].nunique().groupby(["place", "near"]).max()
+
+    assert len(joined) == people * places
+    assert (classes["who"].nunique() >= 2).all()
+    assert (holders / classes["who"].nunique() <= alpha).all()
+
+
+@pytest.mark.parametrize("by_people", [True, False])
+@pytest.mark.parametrize("cut", ["local", "minimal"])
+def test_nobody_is_left_out_for_a_sensitive_value(cut, by_people):
+    """Without two of six rows with flu, alpha would be a half; readers would know what the two had."""
+    who = [0, 1, 2, 3, 4, 0, 6, 7, 8, 9] if by_people else range(10)
+    frame = pd.DataFrame({"who": who, "place": range(10), "finding": ["flu"] * 6 + ["burn"] * 4})
+
+    with pytest.raises(GoalNotMet, match="suppress does not help: rows that are missing for their values would tell"):
+        release_findings(frame, cut=cut, alpha=0.5, suppress=0.3)
+
+
 @pytest.mark.parametrize("cut", ["local", "minimal", "domain", "regime"])
 def test_a_goal_by_people_that_nothing_meets_is_refused(cut):
     frame = two_visits(["flu", "flu", "flu", "burn"], ["burn", "burn", "burn", "flu"])

@@ -34,7 +34,7 @@ def every_assignment(puzzle):
 @given(puzzles(), st.integers(0, 9))
 def test_rows_are_pinned_where_all_assignments_agree(puzzle, seed):
     found, all_of_them = solve(puzzle, puzzle.options, np.random.default_rng(seed)), every_assignment(puzzle)
-    assert tuple(found.place) in all_of_them
+    assert tuple(found.group_of) in all_of_them
     assert found.pinned == [len(set(places)) == 1 for places in zip(*all_of_them, strict=True)]
 
 
@@ -47,7 +47,7 @@ def test_linear_programs_pin_the_same_rows(puzzle):
     right = [1.0] * len(puzzle.options) + puzzle.sizes
     found = solve(puzzle, puzzle.options, np.random.default_rng(0))
     for at, pair in enumerate(pairs):
-        if pair[1] == found.place[pair[0]]:
+        if pair[1] == found.group_of[pair[0]]:
             least = linprog([float(i == at) for i in range(len(pairs))], A_eq=equal, b_eq=right, bounds=(0, 1)).fun
             assert (least > 0.5) == found.pinned[pair[0]]
 
@@ -55,7 +55,7 @@ def test_linear_programs_pin_the_same_rows(puzzle):
 def test_steps_that_contradict_each_other_pin_nobody():
     puzzle = Puzzle([[0, 1], [0, 1], [2]], [1, 1, 1])
     found = solve(puzzle, [[0], [0], [2]], np.random.default_rng(0))
-    assert (sorted(found.place), found.pinned) == ([0, 1, 2], [False, False, True])
+    assert (sorted(found.group_of), found.pinned) == ([0, 1, 2], [False, False, True])
 
 
 INSIDE, AROUND, ACROSS = ("[1, 2]", "[1, 2]"), ("[0, 2]", "[0, 2]"), ("[1, 3]", "[1, 2]")
@@ -75,7 +75,7 @@ def test_a_box_inside_another_but_for_one_column_is_the_one_that_shrinks(folder,
 
 def test_an_original_that_does_not_fit_pins_nobody():
     found = solve(Puzzle([[0], [0], [0, 1]], [1, 2]), [[0], [0], [0, 1]], np.random.default_rng(0))
-    assert sorted(found.place) == [-1, 0, 1]
+    assert sorted(found.group_of) == [-1, 0, 1]
     assert found.pinned == [False] * 3
 
 

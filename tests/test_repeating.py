@@ -165,7 +165,9 @@ def split(shares, weights, held):
     dealt, left = divide_shares(shares, weights, contents, b"key")
     assert left.sum() == weights.sum()
     found = Counter()
-    for p, group, first, last in zip(*(dealt[name].tolist() for name in ("p", "class", "first", "last")), strict=True):
+    for p, group, first, last in zip(
+        *(dealt[name].tolist() for name in ("point", "class", "first", "last")), strict=True
+    ):
         assert first == found_before(found, p) + 1
         found[p, group] = last - first + 1
         assert found_before(found, p) <= left[p]

@@ -224,6 +224,23 @@ def test_a_bare_id_that_repeats_is_proposed_as_the_person(people):
         kech.make_release(table, k=3, effort="quick")
 
 
+@pytest.mark.parametrize("people", [1, 2, 6])
+def test_few_people_with_very_many_rows_are_seen(people, run, tmp_path):
+    """Readings of a device: two in a hundred rows or fewer tell another person."""
+    frame = pd.DataFrame({"subject_id": np.arange(900) % people, "heart_rate": np.arange(900) % 97 + 50})
+    frame.to_csv(tmp_path / "readings.csv", index=False)
+    assert "Column 'subject_id' repeats" in said_of(frame)[0]
+    assert "Say --person subject_id" in run("inspect", tmp_path / "readings.csv").out
+    with kech.read_table(frame, quasi_identifiers=["heart_rate"]) as table:
+        with pytest.warns(RepeatedPeople, match="Column 'subject_id'"):
+            kech.make_release(table, k=3, effort="quick")
+
+
+def test_few_levels_of_a_word_for_people_are_no_people():
+    frame = town().assign(customer=np.arange(900) % 3).drop(columns="first_name")
+    assert said_of(frame) == ()
+
+
 def test_whole_numbers_that_repeat_as_people_do_are_the_person_and_no_quasi_identifier():
     person = np.repeat(np.arange(120) * 7 + 13, 8)
     frame = pd.DataFrame({"nr": person, "school": person % 11 + 5, "year": np.tile(np.arange(8) + 1980, 120)})

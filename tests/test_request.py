@@ -64,6 +64,10 @@ TIED = {
     "eps",
     "protect",
     "protect_history",
+    "dp_epsilon",
+    "dp_delta",
+    "dp_rate",
+    "levels",
 }  # say something only beside others
 WRONG = {
     "rows_are_people": ["yes", 1],
@@ -74,6 +78,10 @@ WRONG = {
     "t_kind": ["other"],
     "alpha": [0, 1.5],
     "protect_history": ["yes", 1],
+    "dp_epsilon": [0, 11, float("nan")],
+    "dp_delta": [0, 1, float("nan")],
+    "dp_rate": [0, 1, 0.0001],
+    "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
     "metric": ["cube"],
     "reading": ["loud"],
@@ -232,6 +240,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         grid = "tight"
         [axes.zip]
         kind = "categorical"
+        [reading]
+        decimal = ","
         [release]
         k = 5
         cut = "domain"
@@ -243,7 +253,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
     with pytest.raises(BadPlan) as refusal:
         read_request(tmp_path / "kech.toml")
     for now in (
-        "[table] is now [reading]",
+        "[table] is now [input]",
+        "[reading] is now [input]",
         "[roles] is now [columns]",
         "hierarchies is now hierarchies in [columns]",
         "k in [release] is now k in [goal]",
@@ -457,7 +468,7 @@ def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release,
     (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")
     release(folder / "t.csv", "--qi", "age", "--no-ledger")
     typed = [word.format(folder / "released.csv", folder / "other.csv") for word in words]
-    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [reading], --plan FILE."
+    says = f"`kech {words[0]}` reads --encoding from a plan: encoding in [input], --plan FILE."
     refuse(*typed, code=3, says=says)
     assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
 

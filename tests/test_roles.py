@@ -1,5 +1,7 @@
 """What each column seems to be for: guesses with a reason and a confidence, and plans that releases take."""
 
+import random
+
 import pandas as pd
 import pytest
 from benchmarks.role_tables import TABLES, make_columns, split_spec
@@ -132,3 +134,44 @@ def test_a_plan_of_inspect_works_in_release_and_publishes_no_identifier(run, fol
     released = run("release", path, "--plan", plan, "-o", folder / "safe.csv", "--effort", "quick", "--no-ledger")
     assert (released.code, released.err) == (0, "")
     assert {*pd.read_csv(folder / "safe.csv").columns}.isdisjoint(direct)
+
+
+def draw_from(values, rows=200):
+    """Values at random, of which none follows from another column."""
+    return DRAW.choices(values, k=rows)
+
+
+DRAW = random.Random(5)
+
+
+def test_names_are_read_though_spelled_otherwise():
+    names = {
+        "kolesterol": "sensitive",
+        "Handcap": "sensitive",
+        "medicijngebruik": "sensitive",
+        "aged": "quasi-identifier",
+    }
+    columns = {name: draw_from(range(5)) for name in names}
+    found = guess({"city": draw_from("abc"), **columns, "zz": draw_from(range(9))})
+    assert {name: found[name].role for name in names} == names
+    assert max(found[name].confidence for name in names) < 0.9
+
+
+def test_first_and_last_are_names_only_alone():
+    columns = {
+        "first": draw_from(["Anna", "Tom", "Jan"]),
+        "Supervision_Level_First": draw_from(["low", "high", "none"]),
+    }
+    found = guess({"age": draw_from(range(20, 50)), **columns})
+    assert found["first"].role == "identifier"
+    assert found["Supervision_Level_First"].role != "identifier"
+
+
+def test_codes_that_only_sensitive_columns_have_are_sensitive():
+    codes = (1, 2, 98)
+    known = {name: draw_from(codes) for name in ("diabetes", "asthma", "hypertension")} | {"city": draw_from("abc")}
+    found = guess({**known, "zz": draw_from(codes), "qq": draw_from((1, 2, 3)), "age": draw_from(range(20, 50))})
+    assert (found["zz"].role, found["qq"].role) == ("sensitive", "plain")
+    assert found["zz"].reason == "it has the same values as 'diabetes' and 2 other sensitive columns"
+    with_sex = guess({**known, "sex": draw_from(codes), "zz": draw_from(codes), "age": draw_from(range(20, 50))})
+    assert with_sex["zz"].role == "plain"  # it could be what everybody sees

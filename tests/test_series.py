@@ -879,7 +879,7 @@ def test_later_months_are_read_as_the_first_was_and_a_plan_needs_no_key(run, tmp
         csv.writer(file, delimiter=";").writerows([("visit", "age", "cost"), *rows])
     (tmp_path / "plan.toml").write_text(
         '[columns]\nquasi_identifiers = ["age"]\nkeep = ["cost"]\n[goal]\nk = 5\n'
-        '[reading]\ndecimal = ","\nnull_values = ["NA"]\n'
+        '[input]\ndecimal = ","\nnull_values = ["NA"]\n'
     )
     asked = ("--series", tmp_path / "clinic", "--json")
     run(

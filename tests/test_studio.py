@@ -295,7 +295,7 @@ def test_an_upload_is_read_as_it_is_and_can_be_read_otherwise(studio):
     table = studio.upload("umlaut.csv", "name;age\nJörg;1\nNA;2\n".encode("latin-1"))["id"]
     refused = studio.ask(table, "inspect", 422, rows=10)
     assert refused["exit_code"] == 3 and "umlaut.csv" in refused["message"] and "/tmp" not in refused["message"]
-    plan = {"reading": {"encoding": "latin-1", "null_values": ["NA"]}}
+    plan = {"input": {"encoding": "latin-1", "null_values": ["NA"]}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": plan, "dropped": [], "revision": 0})
     assert studio.ask(table, "inspect", rows=10)["first_rows"] == [["Jörg", "1"], [None, "2"]]
     assert studio.ask(table, "inspect")["delimiter"] == ";"
@@ -305,7 +305,7 @@ def test_a_refused_reading_does_not_harm_the_next(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     first = studio.ask(table, "inspect", rows=10)
     for revision, reading in enumerate(({"encoding": "nonsense"}, {})):
-        wish = {"plan": {"reading": reading}, "dropped": [], "revision": revision}
+        wish = {"plan": {"input": reading}, "dropped": [], "revision": revision}
         studio.json("PUT", f"/api/tables/{table}", wish)
         if reading:
             studio.ask(table, "inspect", 422, rows=10)
@@ -585,12 +585,12 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     ask = {"verb": "preview", "options": {}}
     studio.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release={"k": 3})
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
-    wrong = plan | {"reading": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
+    wrong = plan | {"input": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
     assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     assert len(studio.ask(table, "inspect")["columns"]) == 1
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
-    right = {"plan": wrong | {"reading": {}}, "dropped": ["age,zip,salary"], "revision": 2}
+    right = {"plan": wrong | {"input": {}}, "dropped": ["age,zip,salary"], "revision": 2}
     told = studio.json("PUT", f"/api/tables/{table}", right)
     assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["columns"] == plan["columns"]
     assert studio.ask(table, "preview")["figures"]["k"] == 3
@@ -600,7 +600,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
 def test_a_late_inspection_tells_nothing_about_another_reading(studio, monkeypatch):
     table = studio.upload("late.csv", b"age,zip,sex\n1,2,m\n3,4,f\n")["id"]
     studio.ask(table, "inspect")
-    otherwise = {"plan": {"reading": {"delimiter": ";"}}, "dropped": [], "revision": 0}
+    otherwise = {"plan": {"input": {"delimiter": ";"}}, "dropped": [], "revision": 0}
     studio.json("PUT", f"/api/tables/{table}", otherwise)
     run, held, ended = jobs.Lane.run, [True], []
 
@@ -978,6 +978,22 @@ def test_every_field_of_a_plan_is_told_to_the_pages(studio):
             default = getattr(part, name)
             assert told[name]["default"] == (default if isinstance(default, str | int | float) else None), name
             assert told[name]["help"] and told[name]["example"] and told[name]["option"].startswith("--"), name
+
+
+PAGES = Path(kech.__file__).parent / "studio" / "pages"
+WORDS_OF_CHOICES = {"cut": "cut", "l_kind": "l", "t_kind": "t", "dates": "dates", "decimal": "decimal"}
+
+
+@pytest.mark.parametrize("name", WORDS_OF_CHOICES)
+def test_forms_offer_the_choices_of_a_field_in_both_languages(studio, name):
+    """Pages list no choices themselves: they ask for the fields, and have words for each choice."""
+    choices = next(each for each in studio.json("GET", "/api/fields")["fields"] if each["name"] == name)["choices"]
+    texts = (PAGES / "text.js").read_text("utf-8")
+    scripts = "".join(path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name != "text.js")
+    for choice in choices:
+        assert len(re.findall(rf'^  "{WORDS_OF_CHOICES[name]}:{re.escape(choice)}": "', texts, re.M)) == 2, choice
+    assert f'["{choices[0]}", "{choices[1]}"' not in scripts
+    assert re.search(rf'choose\("{name}"', scripts)
 
 
 def test_the_rules_of_every_cut_are_told_to_the_pages(studio):

@@ -13,7 +13,7 @@ import kech
 from kech.errors import KechError
 from kech.tables import batches as table_batches
 from kech.tables import duckdb
-from kech.tables.batches import Numbering
+from kech.tables.batches import TextNumbers
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
 from kech.tables.sql import ColumnCodes
@@ -34,7 +34,7 @@ def load(columns, pieces=1):
 @given(st.lists(cells, max_size=4), st.integers(0, 3), st.sampled_from([pa.string(), pa.large_string()]))
 @settings(deadline=None, max_examples=30)
 def test_each_text_has_one_number_and_null_has_none(parts, skipped, kind):
-    numbering = Numbering([0], 1)
+    numbering = TextNumbers([0], 1)
     batches = [pa.record_batch({"c0": pa.array(part, kind)}).slice(skipped) for part in parts]
     numbered = [x for piece in numbering.number(batches) for x in piece["k0"].to_pylist()]
     known = numbering.list_words(0).to_pydict()
@@ -46,14 +46,14 @@ def test_each_text_has_one_number_and_null_has_none(parts, skipped, kind):
 
 def test_texts_that_agree_in_all_but_a_letter_stay_apart():
     texts = [f"{'x' * n}{letter}{'y' * m}" for n in range(20) for m in range(20) for letter in "ab"]
-    numbering = Numbering([0], 2)
+    numbering = TextNumbers([0], 2)
     (piece,) = numbering.number([pa.record_batch({"c0": texts})])
     assert len(set(piece["k0"].to_pylist())) == len(set(texts))
 
 
 def test_texts_of_too_many_bytes_are_spelled_out_and_let_go():
     texts = [f"{i % 40}{'x' * 100}" for i in range(400)]
-    numbering = Numbering([0], 1, most=2_000)
+    numbering = TextNumbers([0], 1, most=2_000)
     pieces = list(numbering.number([pa.record_batch({"c0": texts[start : start + 10]}) for start in range(0, 400, 10)]))
     assert [piece.column_names for piece in pieces] == [["k0"]] + 39 * [["c0"]]
     assert numbering.list_words(0)["c0"].to_pylist()[1:] == texts[:20]
@@ -195,7 +195,7 @@ def test_nobody_can_choose_texts_that_meet_at_one_place():
     for name, texts in {"plain": plain, "chosen": chosen}.items():
         cells = pa.Array.from_buffers(pa.string(), len(numbers), [None, pa.py_buffer(ends), pa.py_buffer(texts)])
         start = process_time()
-        numbering = Numbering([0], 1)
+        numbering = TextNumbers([0], 1)
         list(numbering.number([pa.record_batch({"c0": cells})]))
         spent[name] = process_time() - start
         known = numbering.list_words(0)["c0"].combine_chunks().cast(pa.large_binary()).to_pylist()
@@ -204,6 +204,6 @@ def test_nobody_can_choose_texts_that_meet_at_one_place():
 
 
 def test_numbers_are_by_arrival():
-    (found,) = Numbering([0], 1).number([pa.record_batch({"c0": [str(i * i % 97) for i in range(500)]})])
+    (found,) = TextNumbers([0], 1).number([pa.record_batch({"c0": [str(i * i % 97) for i in range(500)]})])
     seen = {}
     assert found["k0"].to_pylist() == [seen.setdefault(i * i % 97, len(seen) + 1) for i in range(500)]

@@ -16,7 +16,7 @@ import pytest
 import kech
 from kech import check_certificate
 from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, GoalNotMet, TooFewRows
-from kech.release.ledger import Entry
+from kech.release.ledger import LedgerEntry
 from kech.release.writing import check_elsewhere
 from kech.system.console import listen
 from kech.tables.demo import nine_rows
@@ -417,7 +417,7 @@ def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
     ledger, draft = kech.open_ledger(), tmp_path / ".t.csv.1.kech-draft"
     draft.touch()
     with ledger.lock() as book:
-        entry = Entry("another table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft))
+        entry = LedgerEntry("another table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft))
         ledger.write(book, [*book.releases, entry])
     document = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
     assert [held.release for held in ledger.read().releases] == [document["file"]["sha256"]]

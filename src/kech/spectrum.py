@@ -127,6 +127,7 @@ def compute_spectrum(
     warn_of_repeats(table)
     selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
+    request.goal.refuse_sample("a spectrum compares many k on the rows themselves.")
     people = count_table_people(table)
     ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
     _ = table.secret  # refuses now, before any work, where no secret can be created

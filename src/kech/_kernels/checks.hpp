@@ -360,6 +360,21 @@ inline void check_share_draw(std::span<const std::int64_t> starts, std::span<con
     }
 }
 
+inline void check_lookup(std::span<const std::uint8_t> sought, std::span<const std::uint8_t> known, std::size_t size) {
+    require(sought.size() % size == 0 && known.size() % size == 0, "every hash has 16 bytes");
+    require(known.size() / size < std::numeric_limits<std::uint32_t>::max(), "there are too many hashes");
+}
+
+// Every row fits some classes, whose room is that of all rows together.
+inline void check_placements(std::span<const std::int64_t> starts, std::span<const std::int64_t> right,
+                             std::span<const std::int64_t> room) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()),
+            "the classes of rows lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(right.size()), "every pair belongs to a row");
+    require(sum_rows(room) == static_cast<std::int64_t>(starts.size()) - 1, "classes have room for just so many rows");
+    for (std::int64_t j : right) require(j >= 0 && static_cast<std::size_t>(j) < room.size(), "classes are numbered from 0 on");
+}
+
 // -- goals and balls ------------------------------------------------------------------------------------------
 
 inline void check_aims(int kind, double l, double c, double t, double alpha) {

@@ -137,10 +137,12 @@ constexpr double suppression_rate_rows = 0.5;
 // So many classes are all looked at; of more, so many neighbours on either side in kd order.  Not measured.
 constexpr std::size_t goal_few_classes = 256;
 constexpr std::size_t goal_neighbours = 32;
-// Rows a class may trade, neighbours it may trade with, members beyond which a class does not trade.  Not measured.
+// Rows a class may trade, neighbours it may trade with, members beyond which a class does not trade; and rounds of
+// trades where mergers do not help.  Not measured.
 constexpr std::size_t goal_trades = 4;
 constexpr std::size_t goal_traders = 12;
 constexpr std::size_t goal_trade_members = 48;
+constexpr std::size_t goal_rounds = 200;
 // Cuts tried on an axis, and cuts judged for a class.  Not measured.
 constexpr std::int64_t goal_cuts_tried = 64;
 constexpr std::size_t goal_cuts_judged = 48;

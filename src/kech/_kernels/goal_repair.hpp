@@ -1,7 +1,8 @@
 // Repair of goals: a class that breaks one trades rows with its neighbours or is merged with one, whichever costs less;
 // then what has become too large is parted again.  Where rows have people, every class keeps k people, and the goals hold
 // by rows and by people.  Merging two classes that share a person can break a goal by people, so what was merged is
-// judged again; it ends, because every merger leaves one class less, and all rows as one class hold.
+// judged again; it ends, because every merger leaves one class less.  Where even the last class breaks a goal by people,
+// the classes of the start trade until none lowers what is broken.
 #pragma once
 
 #include <queue>
@@ -23,11 +24,8 @@ class GoalRepair {
     // Shares ascend by group.  With `part_all` every class is parted again, not only those that were merged.
     Shares run(const Shares& start, bool part_all) {
         Class everybody;
-        for (Class& members : classes_of(start)) {
-            everybody.insert(everybody.end(), members.begin(), members.end());
-            classes_.emplace_back(axes_).members = std::move(members);
-            measure(classes_.back());
-        }
+        read(start);
+        for (auto& one : classes_) everybody.insert(everybody.end(), one.members.begin(), one.members.end());
         std::vector<Counts> totals;
         for (std::size_t s = 0; s < columns_; ++s) totals.push_back(count(everybody, s));
         Judge judge(aims_, totals);
@@ -37,6 +35,10 @@ class GoalRepair {
         Judge judge_of_people(aims_, people);
         judge_of_people_ = &judge_of_people;
         merge();
+        if (alive_ == 1 && by_people() && breaks_a_goal()) {
+            read(start);
+            lower_violations();
+        }
         std::vector<Class> done;
         for (auto& one : classes_)
             if (!one.members.empty()) part(std::move(one), part_all, done);
@@ -65,6 +67,14 @@ class GoalRepair {
     };
     static constexpr std::size_t nobody_given = ~std::size_t{0};
     static constexpr double tie = 1e-12;  // costs and violations closer than this are equal
+
+    void read(const Shares& start) {
+        classes_.clear();
+        for (Class& members : classes_of(start)) {
+            classes_.emplace_back(axes_).members = std::move(members);
+            measure(classes_.back());
+        }
+    }
 
     const Code* at(const Member& member) const { return codes_ + member.point * axes_; }
     const Code* secret(const Member& member) const { return secrets_ + member.point * columns_; }
@@ -137,7 +147,7 @@ class GoalRepair {
     // -- merging -------------------------------------------------------------------------------------------
 
     // Classes in kd order, as a ring; those that are merged into another leave it.
-    void merge() {
+    void close_ring() {
         std::size_t n = classes_.size();
         auto order = order_classes();
         before_.resize(n);
@@ -147,6 +157,11 @@ class GoalRepair {
             before_[order[(i + 1) % n]] = order[i];
         }
         alive_ = n;
+    }
+
+    void merge() {
+        close_ring();
+        std::size_t n = classes_.size();
         using Entry = std::pair<std::int64_t, std::int64_t>;  // rows, class: the smallest first
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> bad;
         for (std::size_t i = 0; i < n; ++i)
@@ -160,6 +175,37 @@ class GoalRepair {
             for (auto touched : trade(at, near, other))
                 if (violation(classes_[touched]) > 0) bad.push({classes_[touched].rows, touched});
         }
+    }
+
+    bool breaks_a_goal() const {
+        return std::any_of(classes_.begin(), classes_.end(), [&](auto& one) { return !one.members.empty() && violation(one) > 0; });
+    }
+
+    // Every class that breaks a goal trades or is merged where that lowers the violations of both classes together.
+    void lower_violations() {
+        close_ring();
+        bool lowered = true;
+        for (std::size_t round = 0; round < constants::goal_rounds && lowered; ++round) {
+            lowered = false;
+            for (std::size_t c = 0; c < classes_.size(); ++c)
+                if (!classes_[c].members.empty() && violation(classes_[c]) > 0 && lower_violation(c)) lowered = true;
+        }
+    }
+
+    bool lower_violation(std::int64_t at) {
+        auto near = neighbours(at);
+        Trade best = find_trade(at, near);
+        if (best.other >= 0) {
+            exchange(classes_[at], classes_[best.other], best);
+            return true;
+        }
+        for (auto& [cost, other] : near) {
+            double apart = violation(classes_[at]) + violation(classes_[other]);
+            if (joint_violation(classes_[at], classes_[other]) >= apart - tie) continue;
+            absorb(at, other);
+            return true;
+        }
+        return false;
     }
 
     // kd order of the middles of the boxes; it knows distinct points only.

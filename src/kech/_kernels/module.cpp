@@ -19,9 +19,11 @@
 #include "lattice.hpp"
 #include "lattice_peel.hpp"
 #include "local_search.hpp"
+#include "lookup.hpp"
 #include "merge_tree.hpp"
 #include "nearest_rows.hpp"
 #include "order_cut.hpp"
+#include "placements.hpp"
 #include "r_gather.hpp"
 #include "reach_table.hpp"
 #include "shares.hpp"
@@ -452,6 +454,16 @@ static auto meet_classes(const Ints& first, const Ints& second) {
     return hand_over(std::move(met));
 }
 
+// Whether all rows can be placed into classes, and which pairs of a row and a class are in some placement.
+static nb::tuple find_placements(const Ints& starts, const Ints& right, const Ints& room) {
+    std::vector<std::uint8_t> possible;
+    bool all = release_gil([&] {
+        check_placements(view(starts), view(right), view(room));
+        return Placements(view(starts), view(right), view(room)).run(possible);
+    });
+    return nb::make_tuple(all, hand_over(std::move(possible)));
+}
+
 static nb::dict hand_over(Zigzag&& found, bool people) {
     nb::dict out;
     out["birth"] = hand_over(std::move(found.birth));
@@ -605,6 +617,14 @@ static Out<std::uint8_t> hash_texts(const nb::bytes& key, std::size_t size, cons
     }));
 }
 
+// Where each of some hashes of 16 bytes stands first among others; -1 where it does not.
+static Out<std::int64_t> find_hashes(const In<std::uint8_t>& sought, const In<std::uint8_t>& known) {
+    return hand_over(release_gil([&] {
+        check_lookup(view(sought), view(known), HashLookup::size);
+        return HashLookup(view(known)).find(view(sought));
+    }));
+}
+
 NB_MODULE(_kernels, m) {
     const auto array = nb::arg().noconvert();  // never a copy with other numbers in it
     const auto one = nb::arg();
@@ -679,6 +699,7 @@ NB_MODULE(_kernels, m) {
     m.def("reach_farthest", &reach_farthest, array, array, one, one, one);
     m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one, person);
     m.def("meet_classes", &meet_classes, array, array);
+    m.def("find_placements", &find_placements, array, array, array);
     m.def("walk_path", &walk_path, array, array, one, one, person);
     nb::class_<PathWalk>(m, "PathWalk")
         .def("__init__", &begin_walk, array, one, person)
@@ -688,6 +709,7 @@ NB_MODULE(_kernels, m) {
     m.def("gather_points", &gather_points, array, array, one, one, one, one, one);
     m.def("narrow_balls", &narrow_balls, array, one, one, one, array, array, array, one);
     m.def("cheapen_balls", &cheapen_balls, array, one, one, one, one, array, array, array, one);
+    m.def("find_hashes", &find_hashes, array, array);
     m.def("hash_texts", &hash_texts, one, one, array, array);
     m.def("enclosing_radius", &enclosing_radius, array);
 }

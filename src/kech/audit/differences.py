@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from kech.release.composition import Cover, count_contents, find_same, pair_cells
-from kech.release.joint import Version, find_present, restrict
+from kech.release.composition import count_contents, find_same
+from kech.release.covers import Cover, find_present, pair_cells, restrict
+from kech.release.joint import LinkedVersion
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +36,14 @@ class Difference:
 
 
 def find_differences(
-    first: int, second: int, versions: Sequence[Version], covers: Sequence[Cover], k: int
+    first: int, second: int, versions: Sequence[LinkedVersion], covers: Sequence[Cover], k: int
 ) -> Difference:
     """Compare two releases class by class."""
     one, other = versions[first].linkage, versions[second].linkage
     columns = [name for name in one.release.cells if name in other.release.cells]
     contents = [count_contents(linkage, columns) for linkage in (one, other)]
     same = find_same(one, other)
-    changed = [place for place, twin in same.items() if is_small(contents[0][place], contents[1][twin], k)]
+    changed = [group for group, twin in same.items() if is_small(contents[0][group], contents[1][twin], k)]
     twins = {*same.values()}
     alike = find_alike(covers[first], covers[second])
     pairs = [(mine, theirs) for mine, theirs in alike if mine not in same and theirs not in twins]

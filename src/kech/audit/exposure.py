@@ -21,7 +21,7 @@ from kech.release.published import Ints, hash_cells
 MOST_VALUES = 10  # that are listed of a column
 
 
-class Rows:
+class HashedRows:
     """What is kept of each row while a file is read: numbers for its class, its sensitive values, and all its cells."""
 
     def __init__(self, labels: int, sensitive: Sequence[Any]) -> None:
@@ -68,7 +68,7 @@ def measure_exposure(
     table = open_published(path, **dialect)
     read_as = {name: (values or {}).get(name) or guess_kind(table, held_cells(table, name)) for name in sensitive}
     readers = [value_reader(table, read_as[name]) for name in sensitive]
-    rows = Rows(len(labels), readers)
+    rows = HashedRows(len(labels), readers)
     for batch in table.batches([*labels, *sensitive, *kept]):
         rows.add(batch)
     _, counts = np.unique(np.concatenate(rows.whole), return_counts=True)
@@ -85,7 +85,7 @@ def measure_exposure(
 def held_cells(table: TextTable, column: str) -> list[Cell]:
     """The distinct cells of a column that rows hold."""
     counts = table.count([column])
-    return [counts.texts[0][i] for i in np.unique(counts.places[0]).tolist()]
+    return [counts.texts[0][i] for i in np.unique(counts.indices[0]).tolist()]
 
 
 def describe_shared(group: NDArray[Any], values: Ints, texts: Sequence[Cell]) -> dict[str, Any]:

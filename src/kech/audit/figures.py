@@ -21,7 +21,7 @@ from kech.certificate.labels import (
     DAY,
     EVERYTHING,
     bound_interval,
-    format_place,
+    format_position,
     is_line,
     range_reader,
     read_domain,
@@ -139,7 +139,7 @@ def describe_plan(plan: Request) -> dict[str, Any]:
         "hierarchies": Path(plan.columns.hierarchies).name if plan.columns.hierarchies else None,
         "hierarchy": hierarchies,
         "grid": {name: axis.grid for name, axis in sorted(plan.axes.items()) if axis.grid is not None},
-        "null_values": len(plan.reading.null_values),
+        "null_values": len(plan.input.null_values),
     }
 
 
@@ -252,11 +252,11 @@ def describe_grid(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
     """Where intervals begin: the part of the grid that the file shows; as written, and as places on the line."""
     ends = [read_interval(axis, label) for label in rows if label is not None and label != EVERYTHING]
     starts = {low for low, _, _ in ends} | {high for low, high, closed in ends if not closed}
-    places = [edge for edge in sorted(starts) if isfinite(edge)]
+    finite = [edge for edge in sorted(starts) if isfinite(edge)]
     whole = read_domain(axis)
     return {
-        "edges": [format_place(axis, edge) for edge in places],
-        "places": places,
-        "domain": [format_place(axis, end) for end in whole],
+        "edges": [format_position(axis, edge) for edge in finite],
+        "places": finite,
+        "domain": [format_position(axis, end) for end in whole],
         "ends": list(whole),
     }

@@ -22,8 +22,7 @@ from kech.axes.spelling import (
     join_hints,
 )
 from kech.errors import BadOption, KechError, ManyValues
-from kech.points.people import encode_person
-from kech.points.people import number_people as number_tuples
+from kech.points.people import encode_person, number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.identifying import find_identifying_together, is_identifying
@@ -70,7 +69,7 @@ class ColumnReport:
     trouble: str | None = None  # why it could not be generalized as it is
     hint: str | None = None  # what its owner should know
     suggested: str | None = None  # the kind of axis that suits better
-    reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
+    input: dict[str, Any] = field(default_factory=dict)  # how the table should be read
     repeats: bool = False  # an identifier that several rows share: a plan does not declare it, as releases refuse that
 
 
@@ -87,7 +86,7 @@ class Inspection:
     unique_share: float | None
     k: int | None
     first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
-    reading: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
+    input: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
     identifying_together: tuple[tuple[str, ...], ...] = ()  # columns that would point at rows if all were published
     repeated_people: tuple[str, ...] = ()  # what to say of columns that seem to name people and repeat
     counted: str = "rows"  # what k and the unique share count: people, where a column is the person
@@ -115,14 +114,14 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     if rows < 0:
         raise BadOption("--rows", "write a number of rows, 0 or more.")
     inspection = look_at(table, rows)
-    reading = suggested_reading(table, inspection.columns)
-    if as_read or not reading:
+    options = suggest_input(table, inspection.columns)
+    if as_read or not options:
         return foresee(table, inspection, k) if costs else inspection
-    with table.reread(**reading) as again:
+    with table.reread(**options) as again:
         better = look_at(again, rows)
         better = foresee(again, better, k) if costs else better
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
-    return replace(better, columns=columns, reading=reading)
+    return replace(better, columns=columns, input=options)
 
 
 def look_at(table: Table, rows: int) -> Inspection:
@@ -169,22 +168,22 @@ def say_repeats(repeats: Sequence[Repeat]) -> Iterator[str]:
     yield from (repeat.says for repeat in repeats if repeat not in names[1:])
 
 
-def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
+def suggest_input(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
     """What the hints at all columns say about reading the table, where nothing else was said."""
-    marks = [mark for column in columns for mark in column.reading.get("null_values", [])]
-    reading = {"null_values": list(dict.fromkeys([*table.request.reading.null_values, *marks]))} if marks else {}
+    marks = [mark for column in columns for mark in column.input.get("null_values", [])]
+    options = {"null_values": list(dict.fromkeys([*table.request.input.null_values, *marks]))} if marks else {}
     for option in ("decimal", "dates"):
-        suggestions = [column.reading[option] for column in columns if option in column.reading]
-        reading |= {option: suggestions[0]} if suggestions and not getattr(table.request.reading, option) else {}
-    return reading
+        suggestions = [column.input[option] for column in columns if option in column.input]
+        options |= {option: suggestions[0]} if suggestions and not getattr(table.request.input, option) else {}
+    return options
 
 
 def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
     """A column that was read again, with what led to it; the other hints are those of the new reading."""
-    if not old.reading:
+    if not old.input:
         return new
     hint = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
-    return replace(new, hint=hint, suggested=new.suggested or old.suggested, reading=old.reading)
+    return replace(new, hint=hint, suggested=new.suggested or old.suggested, input=old.input)
 
 
 def given_role(table: Table, column: str) -> Guess | None:
@@ -233,15 +232,15 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
     if guess.is_code and role == "quasi-identifier" and kind == "number" and column not in table.request.axes:
         hint = join_hints(hint_at_categories(column), hint if hint and not hint.axis else None)
-    is_read_well = hint is None or not hint.reading
+    is_read_well = hint is None or not hint.input
     if role == "sensitive" and is_read_well and facts.rows >= FEWEST_HINTED and is_identifying(table, column):
         hint = join_hints(hint, hint_at_own_values())
-    says, axis, reading = (hint.says, hint.axis, hint.reading) if hint else (None, None, {})
+    says, axis, options = (hint.says, hint.axis, hint.input) if hint else (None, None, {})
     if role == "quasi-identifier" and axis and not trouble:
         generalized = WORDS[axis].format(leaves=facts.distinct)
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)
-    return ColumnReport(*about, bars, generalized, trouble, says, axis, reading, shared)
+    return ColumnReport(*about, bars, generalized, trouble, says, axis, options, shared)
 
 
 def is_shared(table: Table, column: str, facts: ColumnFacts) -> bool:
@@ -287,8 +286,8 @@ def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
     """Rows in equal steps between the smallest and the largest value."""
     low, high = (float(end) / BARS for end in (values.min(), values.max()))  # the range may overflow
     steps = min(BARS, len(values))
-    place = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
-    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts, minlength=steps)
+    bar = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
+    bars = np.bincount(np.clip(bar, 0, steps - 1).astype(int), weights=counts, minlength=steps)
     return tuple(bars.astype(int).tolist())
 
 
@@ -328,7 +327,7 @@ def suggest_request(inspection: Inspection, k: int, before: Request) -> Request:
     if "person" not in roles:
         roles_found["identifiers"] = [c.column for c in columns if c.role == "identifier" and not c.repeats]
     axes = {c.column: AxisChoice(kind=suggest_kind(c)) for c in inspection.columns if c.role == "quasi-identifier"}
-    read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
+    read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.input}
     return before.override(**roles_found, **read, axes=axes | before.axes, k=k)
 
 

@@ -19,10 +19,11 @@ from kech.audit.recount import number_in_all
 from kech.audit.verification import find_beside
 from kech.certificate import AnyPath
 from kech.errors import BadOption, ClaimBroken, OutOfMemory
-from kech.release.composition import Cover, count_candidates
+from kech.release.covers import Cover, count_distinct
 from kech.release.foreign import read_foreign
-from kech.release.joint import Version, count_joint, cover_all, find_certain
+from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
 from kech.release.linkage import link
+from kech.release.meet import count_joint, find_meet, number_labels
 from kech.release.published import Ints, Published, read_published
 from kech.request import Request
 from kech.system.console import report
@@ -38,9 +39,11 @@ class JointRisk:
     alone: tuple[int, ...]  # k of each release
     counted: str  # people or rows
     rows: int  # in several versions
-    joint_k: int | None  # None where no row is in several versions
-    below: int  # rows with fewer joint candidates than the smallest k of the releases
+    joint_k: int | None  # rows or people that stay together through all releases; None where no row is in several
+    below: int  # rows that stay together with fewer than the smallest k of the releases
     people_below: int | None  # people with such a row; None where nobody is named
+    candidates: int | None  # the fewest that a row could share its classes with, also where it fits several
+    undecided: int  # rows that could be in several classes of a release, also for the owner
     pinned: tuple[Pinned, ...]  # one a sensitive column
     differences: tuple[Difference, ...]
     of_series: bool = False  # whether each says that it is one of a series
@@ -57,7 +60,7 @@ class JointRisk:
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        names = ("counted", "rows", "joint_k", "below", "people_below", "of_series")
+        names = ("counted", "rows", "joint_k", "below", "people_below", "candidates", "undecided", "of_series")
         return {
             "private": True,
             "releases": [{"file": file, "k": k} for file, k in zip(self.releases, self.alone, strict=True)],
@@ -140,8 +143,13 @@ def open_originals(
     person, columns = find_person(originals, request), dict.fromkeys(key)
     groups = [releases] if len(originals) == 1 else [[release] for release in releases]
     for original, group in zip(originals, groups, strict=True):
-        names = [name for release in group for name in (*release.quasi_identifiers, *release.sensitive)]
+        names = [name for release in group for name in list_columns(release)]
         yield open_original(original, tuple(columns | dict.fromkeys([*names, *person])), request)
+
+
+def list_columns(release: Published) -> list[str]:
+    """The columns of a release that its original has too: of another tool, those that are named."""
+    return [*release.quasi_identifiers, *release.sensitive, *release.document.get("kept", ())]
 
 
 @contextmanager
@@ -161,17 +169,20 @@ def judge(
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
-    certain = find_certain(versions, covers)
-    joint = count_joint(covers, certain, min(alone), who, partial(check_room, tables[0]))
-    below = joint.key[joint.count < min(alone)]
+    certain, labels, check = find_certain(versions, covers), number_labels(releases), partial(check_room, tables[0])
+    meet = find_meet(narrow_all(versions, covers), labels, certain, certain, who, check)
+    joint = count_joint(covers, certain, certain, min(alone), who, check)
+    below = meet.find_below(min(alone))
     return JointRisk(
         tuple(str(release.path) for release in releases),
         alone,
         "people" if person else "rows",
-        len(joint.key),
-        int(joint.count.min()) if len(joint.key) else None,
+        len(meet.key),
+        meet.joint_k,
         len(below),
         None if who is None else len(np.unique(who[below])),
+        int(joint.count.min()) if len(joint.key) else None,
+        meet.undecided,
         tuple(pin_values(name, versions, covers, certain) for name in find_common(versions)),
         tuple(
             find_differences(first, second, versions, covers, min(alone))
@@ -181,13 +192,15 @@ def judge(
     )
 
 
-def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> list[Version]:
+def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> list[LinkedVersion]:
     """Every release with its original, or with the one of all, and the numbers of its rows."""
     report("matching rows by their key")
     of_release = [*tables] if len(tables) > 1 else [tables[0]] * len(releases)
     numbers = number_rows(tables, key)
     keys = numbers if len(tables) > 1 else numbers * len(releases)
-    return [Version(link(release, table), own) for release, table, own in zip(releases, of_release, keys, strict=True)]
+    return [
+        LinkedVersion(link(release, table), own) for release, table, own in zip(releases, of_release, keys, strict=True)
+    ]
 
 
 def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
@@ -224,14 +237,14 @@ def number_owners(tables: Sequence[Table], key: Sequence[str], person: Sequence[
     return owner
 
 
-def measure_alone(version: Version, cover: Cover, person: Ints | None) -> int:
+def measure_alone(version: LinkedVersion, cover: Cover, person: Ints | None) -> int:
     """k of one release: rows of its smallest class; or people, as stated, or as many as its rows could be of."""
     release = version.linkage.release
     rows = int(release.sizes.min(initial=version.linkage.rows))
     if person is None:
         return rows
     stated = release.document.get("stated")
-    return int(stated["k"] if stated else count_candidates(cover, rows, person).min(initial=rows))
+    return int(stated["k"] if stated else count_distinct(cover.cell, person[cover.row]).min(initial=rows))
 
 
 def check_room(table: Table, pairs: int) -> None:

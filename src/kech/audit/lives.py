@@ -14,7 +14,7 @@ from kech.audit.placing import place_rows
 from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.release.composition import find_same
-from kech.release.joint import Version
+from kech.release.joint import LinkedVersion
 from kech.request import Request
 from kech.system.console import report
 from kech.system.memory import limit_of
@@ -50,7 +50,7 @@ def compute_lives(
     return build_lives(pairs, request.goal.k, threads=threads, memory=memory, undecided=undecided)
 
 
-def read_versions(versions: Any, key: Sequence[str]) -> list[lives.Version]:
+def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
     """The versions of a series, or those that are given."""
     if key:
         raise BadOption("--key", "it recognises rows of the originals. Name these: --original FILE ...")
@@ -59,12 +59,12 @@ def read_versions(versions: Any, key: Sequence[str]) -> list[lives.Version]:
     pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
     if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
         raise BadOption("--original", "name the original of each released file, in their order, or one for all.")
-    return [cast("lives.Version", tuple(map(np.asarray, version))) for version in pairs]
+    return [cast("lives.RowClasses", tuple(map(np.asarray, version))) for version in pairs]
 
 
 def place_files(
     files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
-) -> tuple[list[lives.Version], int]:
+) -> tuple[list[lives.RowClasses], int]:
     """The rows of each file and their classes; and how many rows fitted several."""
     check_releases(files, originals, key, request)
     published = [read_release(path, request) for path in files]
@@ -73,17 +73,17 @@ def place_files(
         return place_versions(link_versions(published, tables, key))
 
 
-def place_versions(versions: Sequence[Version]) -> tuple[list[lives.Version], int]:
+def place_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowClasses], int]:
     """Place version after version, each row under its labels of the version before where it can."""
     report("placing rows into classes")
-    placed: list[lives.Version] = []
+    assigned: list[lives.RowClasses] = []
     undecided, known = 0, set[int]()
-    for place, version in enumerate(versions):
+    for index, version in enumerate(versions):
         cover = version.cover("--original")
         undecided += int((np.unique(cover.row, return_counts=True)[1] > 1).sum())
-        same = find_same(versions[place - 1].linkage, version.linkage) if placed else {}
-        before = zip(*(values.tolist() for values in placed[-1]), strict=True) if placed else ()
+        same = find_same(versions[index - 1].linkage, version.linkage) if assigned else {}
+        before = zip(*(values.tolist() for values in assigned[-1]), strict=True) if assigned else ()
         preferred = {row: same[cell] for row, cell in before if cell in same}
-        placed.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
+        assigned.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
         known.update(version.key.tolist())
-    return placed, undecided
+    return assigned, undecided

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from kech.errors import BadOption
-from kech.release.composition import Cover
+from kech.release.covers import Cover
 from kech.release.published import Ints
 
 
@@ -36,8 +36,8 @@ def place_rows(cover: Cover, sizes: Ints, preferred: Mapping[int, int], known: C
         missing = int(sizes.sum()) - len(seats.of)
         reason = f"{missing:,} released rows fit no row of it that is left. Name the table that the file was made of."
         raise BadOption("--original", reason)
-    placed = sorted(seats.of.items())
-    return np.array([key for key, _ in placed], np.int64), np.array([cell for _, cell in placed], np.int64)
+    assigned = sorted(seats.of.items())
+    return np.array([key for key, _ in assigned], np.int64), np.array([cell for _, cell in assigned], np.int64)
 
 
 class Seats:

@@ -69,19 +69,21 @@ def publish_release(
     check_path(folder, "folder")
     check_path(name, "name")
     before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
-    place = check_folder(Path(folder), name)
-    with refuse_disk_errors(place), draft_folder(place) as draft:
-        file, target = draft / name, place / name
-        private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
+    target_folder = check_folder(Path(folder), name)
+    with refuse_disk_errors(target_folder), draft_folder(target_folder) as draft:
+        file, target = draft / name, target_folder / name
+        private = [target_folder / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
         terms = AdmissionOptions(open_ledger() if ledger else None, earlier, allow_composition)
         certificate = release.write_file(file, None, None, terms, within=draft)
         with strike_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
-            put_folder_in_place(draft, place)
+            put_folder_in_place(draft, target_folder)
     if ledger:
         open_ledger().recover()
-    return Publication(release.summarize(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
+    return Publication(
+        release.summarize(target, certificate), verified, target_folder / PAGE, target_folder / PLAN, tuple(private)
+    )
 
 
 def check_folder(folder: Path, name: str) -> Path:
@@ -114,12 +116,12 @@ def keep_plan(request: Request, folder: Path) -> list[Path]:
 def copy_private(file: Path, folder: Path) -> Path:
     """A copy that only its owner can read, under a name of its own."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place, number = folder / file.name, 1
-    while place.exists():
+    copy, number = folder / file.name, 1
+    while copy.exists():
         number += 1
-        place = folder / f"{file.stem}-{number}{file.suffix}"
-    place.touch(mode=0o600)
-    return shutil.copyfile(file, place)
+        copy = folder / f"{file.stem}-{number}{file.suffix}"
+    copy.touch(mode=0o600)
+    return shutil.copyfile(file, copy)
 
 
 def list_hashes(ledger: bool) -> set[str]:

@@ -38,8 +38,8 @@ from kech.tables.table import Table, read_table
 
 MOST_TEXTS = 100_000  # that are folded once
 OTHER_ROWS = (
-    "The release of this table, made again, has other rows. Another secret, effort, seed or version made the file, or "
-    "another tool, or the table has changed."
+    "The release of this table, made again, has other rows. Name the plan it was made by (--plan: effort, seed) and "
+    "its key (--key-file). Otherwise another version or tool made the file, or the table has changed."
 )
 LATER_VERSION = (
     "A version of a series holds cohorts of earlier versions, so one table does not make it again. Check the series: "
@@ -173,7 +173,7 @@ def read_as_released(release: Published, original: Table) -> Iterator[Table]:
         clean = Request(
             columns=table.request.columns,
             axes=table.request.axes,
-            reading=table.request.reading,
+            input=table.request.input,
             labels=Labels(key_file=table.request.labels.key_file),
             limits=table.request.limits,
         )
@@ -246,8 +246,8 @@ def count_rows(release: Published, columns: Iterable[str]) -> Counter[tuple[Any,
 
 def count_people(release: Published, again: Published) -> Recount:
     """The people of every class, from rows that carry the number of their person."""
-    place = {labels: group for group, labels in enumerate(release.labels)}
-    group = np.array([place[labels] for labels in again.labels])[again.group]
+    group_of_labels = {labels: group for group, labels in enumerate(release.labels)}
+    group = np.array([group_of_labels[labels] for labels in again.labels])[again.group]
     (numbers,) = (cells for name, cells in again.cells.items() if name not in release.cells)
     joined = pa.table({"class": group, "person": list(map(int, filter(None, numbers)))})
     counted = joined.group_by("class").aggregate([("person", "count_distinct")]).sort_by("class")

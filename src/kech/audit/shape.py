@@ -145,8 +145,8 @@ def stretch_reader(axis: Axis) -> Callable[[str], tuple[float, float]]:
     else:
         start, stop, read = 0.0, len(axis["order"]) - 1.0, range_reader(axis["order"])
 
-    def share(place: float) -> float:
-        return (min(max(place, start), stop) - start) / ((stop - start) or 1.0)
+    def share(position: float) -> float:
+        return (min(max(position, start), stop) - start) / ((stop - start) or 1.0)
 
     def stretch(label: str) -> tuple[float, float]:
         low, high, *_ = (start, stop) if label == EVERYTHING else read(label)

@@ -14,8 +14,8 @@ from kech.certificate import check_certificate, read_claims
 from kech.certificate.cohorts import Label, Rows, as_comparable, broken_changes, compare_rows, count_rows
 from kech.errors import BadSeries, ClaimBroken
 from kech.release.series import Series, open_series
-from kech.release.series.series import Life
-from kech.release.series.store import Version
+from kech.release.series.series import CohortLife
+from kech.release.series.store import SeriesVersion
 
 AS_PUBLISHED = "Use the file as it was published."
 
@@ -41,7 +41,7 @@ def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
     return {"series": str(series.folder), "holds": True, "versions": summaries}
 
 
-def check_complete(folder: Path, lacking: Sequence[Version], checked: int) -> None:
+def check_complete(folder: Path, lacking: Sequence[SeriesVersion], checked: int) -> None:
     """Refuse a series some of whose files are not at hand."""
     if lacking:
         names = ", ".join(f"version {version.number} ({Path(version.path).name})" for version in lacking)
@@ -51,7 +51,7 @@ def check_complete(folder: Path, lacking: Sequence[Version], checked: int) -> No
 
 
 def check_file(
-    file: Path, beside: Path, number: int, lives: Iterable[Life]
+    file: Path, beside: Path, number: int, lives: Iterable[CohortLife]
 ) -> tuple[dict[str, Any], dict[Label, Rows]]:
     """Figures of one file, and its rows, class by class: as many as its cohorts have."""
     figures, document = check_certificate(file, beside), read_claims(file, beside)
@@ -63,7 +63,10 @@ def check_file(
 
 
 def check_changes(
-    file: Path, before: tuple[int, Mapping[Label, Rows]], now: tuple[int, Mapping[Label, Rows]], lives: Iterable[Life]
+    file: Path,
+    before: tuple[int, Mapping[Label, Rows]],
+    now: tuple[int, Mapping[Label, Rows]],
+    lives: Iterable[CohortLife],
 ) -> tuple[int, int]:
     """Rows that entered and left since the file before; ClaimBroken where they are no whole cohorts."""
     entered = [life for life in lives if now[0] in life.versions and before[0] not in life.versions]
@@ -73,7 +76,7 @@ def check_changes(
     return sum(life.rows for life in entered), sum(life.rows for life in left)
 
 
-def add_rows(lives: Iterable[Life]) -> dict[Label, int]:
+def add_rows(lives: Iterable[CohortLife]) -> dict[Label, int]:
     """Rows of all cohorts under each label."""
     rows_of_label: Counter[Label] = Counter()
     for life in lives:

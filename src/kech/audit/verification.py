@@ -22,8 +22,9 @@ from kech.certificate import (
     read_claims,
 )
 from kech.certificate.check import has_order, read_values
+from kech.certificate.sampled import pick_sample
 from kech.errors import BadOption, ClaimBroken, check_path
-from kech.release.composition import find_cover
+from kech.release.covers import find_cover
 from kech.release.linkage import link
 from kech.release.published import (
     Published,
@@ -143,10 +144,12 @@ def check_figures(
         document = read_claims(path, certificate)
         claimed = document["claims"]
         certified = {"k": document["parameters"].get("k", claimed["k"]), **claimed.get("goals", {})}
+        figures |= {"sample": sample} if (sample := pick_sample(document["parameters"])) else {}
         columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
         sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect_of(document)}
     goal.check_sensitive(sensitive)
+    goal.refuse_sample("no file shows that its rows are a random sample. Its certificate states it.")
     if goal.protect_history and "histories" not in figures:
         raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
     goals = goal.sensitive_goals()

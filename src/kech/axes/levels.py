@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always, step_axis
 from kech.axes.grid import (
     CALENDAR_ENDS,
     DAY,
@@ -24,6 +24,7 @@ from kech.axes.grid import (
     last_before,
     step_rulers,
 )
+from kech.errors import BadOption
 
 Measure: TypeAlias = Callable[[Ints], Axis]
 
@@ -37,7 +38,7 @@ class Level:
     """
 
     cells: Ints  # the cell of each code, ascending from 0
-    places: Ints  # the code on the axis of the level of each code; NULL has its own
+    axis_codes: Ints  # the code on the axis of the level of each code; NULL has its own
     measure: Measure  # a function from the rows of each code to the axis of the level
     axis: Axis  # that axis, measured by all codes of the column
     lo: Ints  # first code, on that axis, of the label of each cell
@@ -55,11 +56,11 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Draft:
+class LevelCells:
     """A level without NULL."""
 
     cells: Ints
-    places: Ints
+    axis_codes: Ints
     measure: Measure
 
 
@@ -76,19 +77,41 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
 
 
+def build_fixed_level(axis: Axis, level: int) -> Level:
+    """One level, whose labels and widths depend on no row: each label follows from the value, and what the user chose.
+
+    It is for trees and orders of the user, and for lines with a step.  Numbers are printed as [20, 30), since whether
+    they are whole follows from the rows.  Only the domain of a line depends on rows: `measure`.
+    """
+    fixed = fix_axis(axis)
+    drafts = FINDERS[type(fixed)](fixed, np.arange(fixed.size))
+    if level >= len(drafts):
+        reason = f"column {axis.column!r} has the levels 0 to {len(drafts) - 1}. Choose one of these."
+        raise BadOption("--levels", reason)
+    return build_level(fixed, drafts[level].cells, drafts[level], np.ones(fixed.size, np.int64))
+
+
+def fix_axis(axis: Axis) -> Axis:
+    """The axis without what follows from its rows: which values are rare, and the unit of numbers."""
+    if isinstance(axis, LineAxis):
+        unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
+        return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
+    return replace(axis, rows=None) if isinstance(axis, TreeAxis | RankAxis) else axis
+
+
 def mark_values(axis: Axis) -> Ints:
     """One row for every code that occurs in the column, with NULL; 0 for other codes."""
     codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
     return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
 
 
-def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
+def build_level(axis: Axis, cells: Ints, draft: LevelCells, rows: Ints) -> Level:
     """The level with these cells, measured by the rows of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = append_null(axis, draft.places), draft.measure(rows)
-    first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
+    axis_codes, printed = append_null(axis, draft.axis_codes), draft.measure(rows)
+    first, last = (axis_codes[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
-    return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
+    return Level(cells, axis_codes, draft.measure, printed, lo, hi, printed.widths(lo, hi))
 
 
 def append_null(axis: Axis, numbers: Ints) -> Ints:
@@ -104,13 +127,13 @@ def number_cells(cells: Ints) -> Ints:
 # -- trees -----------------------------------------------------------------------------------------------
 
 
-def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
+def tree_levels(axis: TreeAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a hierarchy; cells are nodes."""
     del occupied
     top = axis.tree.height - 1
     levels = [*range(max(top, 1)), top]
     codes = [axis.tree.level_codes(level).astype(np.int64) for level in levels]
-    return [Draft(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
+    return [LevelCells(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
 
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
@@ -139,12 +162,12 @@ def count_leaves(axis: TreeAxis, rows: Ints) -> TreeAxis:
 # -- orders and sets -------------------------------------------------------------------------------------
 
 
-def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
+def rank_levels(axis: RankAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of an order or set: single values; in an order runs of 2, 4, 8 and so on; everything."""
     del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
     merges = max(axis.values - 1, 1).bit_length() if axis.is_ordered else 1
-    return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
+    return [LevelCells(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
@@ -157,7 +180,7 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 # -- lines -----------------------------------------------------------------------------------------------
 
 
-def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
+def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a line: its cells, then the steps of coarser and coarser rulers, then everything.
 
     On a line with open tails, marks below the first edge are no edges.  A ruler whose steps join no two values of the
@@ -180,11 +203,11 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
 
-def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
+def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> LevelCells:
     """The level with these cells, each printed from its low to its high end."""
     codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
     line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
-    return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
+    return LevelCells(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
 
 def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
@@ -235,7 +258,7 @@ def outer_starts(axis: LineAxis) -> tuple[float, float]:
     return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
 
 
-FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[Draft]]] = {
+FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[LevelCells]]] = {
     TreeAxis: tree_levels,
     RankAxis: rank_levels,
     LineAxis: line_levels,

@@ -101,7 +101,7 @@ def encode_spellings(
     code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
     if texts is values:  # plain numbers, which are all different
         return np.arange(1, len(values) + 1, dtype=np.int32)
-    return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
+    return np.array([code_of_form.setdefault(text, index) for index, text in enumerate(texts, 1)], np.int32)
 
 
 def count_variants(texts: Iterable[str]) -> int:
@@ -122,8 +122,8 @@ def _without_hidden(text: str) -> str:
 
 
 def _is_hidden(letter: str) -> bool:
-    place = bisect_right(FIRSTS, ord(letter)) - 1
-    return (place >= 0 and ord(letter) <= LASTS[place]) or category(letter) in ("Cf", "Cc")
+    index = bisect_right(FIRSTS, ord(letter)) - 1
+    return (index >= 0 and ord(letter) <= LASTS[index]) or category(letter) in ("Cf", "Cc")
 
 
 # -- codes, such as ZIP --------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Hint:
 
     says: str
     axis: str | None = None
-    reading: dict[str, Any] = field(default_factory=dict)
+    input: dict[str, Any] = field(default_factory=dict)
 
 
 def hint_at_text(values: Sequence[str]) -> Hint | None:
@@ -201,8 +201,8 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     hints += filter(None, [hint_at_writing(present)])
     if not hints:
         return None
-    reading = {option: reading_value for hint in hints for option, reading_value in hint.reading.items()}
-    return Hint(" ".join(hint.says for hint in hints), hints[-1].axis, reading)
+    options = {name: value for hint in hints for name, value in hint.input.items()}
+    return Hint(" ".join(hint.says for hint in hints), hints[-1].axis, options)
 
 
 def hint_at_writing(values: Sequence[str]) -> Hint | None:
@@ -241,13 +241,13 @@ def hint_at_own_values() -> Hint:
 
 
 def join_hints(*hints: Hint | None) -> Hint | None:
-    """One hint with the sentences of all, and with the first axis and the first reading among them."""
+    """One hint with the sentences of all, and with the first axis and the first options of input among them."""
     present = [hint for hint in hints if hint is not None]
     if len(present) < 2:
         return present[0] if present else None
     axis = next((hint.axis for hint in present if hint.axis), None)
-    reading = next((hint.reading for hint in present if hint.reading), {})
-    return Hint(" ".join(hint.says for hint in present), axis, reading)
+    options = next((hint.input for hint in present if hint.input), {})
+    return Hint(" ".join(hint.says for hint in present), axis, options)
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:

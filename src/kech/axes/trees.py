@@ -115,7 +115,7 @@ class NodeAxis(Axis):
     """The nodes of one level of a tree; the label of two nodes together is that of the root."""
 
     nodes: tuple[str, ...]  # the label of each code
-    places: Mapping[str, int]  # the code of each leaf
+    code_of_leaf: Mapping[str, int]  # the code of each leaf
     counts: Mapping[str, int]  # the number of leaves under each label
     leaves: int  # number of all leaves, with NULL
     root: str
@@ -162,7 +162,7 @@ class NodeAxis(Axis):
 
     def encode(self, values: Sequence[str | None]) -> Codes:
         """The node above each leaf; None is NULL."""
-        return np.array([self.null if x is None else self.places.get(x, -1) for x in values], dtype=np.int32)
+        return np.array([self.null if x is None else self.code_of_leaf.get(x, -1) for x in values], dtype=np.int32)
 
     def add_to(self, widths: Widths) -> None:
         """Add the widths of single codes and of neighbours."""

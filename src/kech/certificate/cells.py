@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, map_ahead, tally
+from kech.certificate.tally import Cell, CellCounter, Coded, Counts, Ints, map_ahead, tally
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
 AnyPath = str | PathLike[str]
@@ -135,7 +135,7 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     )
     with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
-        return Tally(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
+        return CellCounter(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -179,11 +179,11 @@ def _ends(text: Any, delimiter: int, width: int) -> Ints:
     return ends
 
 
-def _omit_unused(texts: Sequence[Cell], places: Any) -> Coded:
+def _omit_unused(texts: Sequence[Cell], indices: Any) -> Coded:
     """The texts that a column uses, and the index of each row's text among them."""
     used = np.zeros(len(texts), bool)
-    used[places] = True
-    return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
+    used[indices] = True
+    return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[indices]
 
 
 def _parse_cells(pieces: Sequence[bytes], delimiter: str) -> list[Cell]:
@@ -258,15 +258,15 @@ class _Lines:
     def _mark(self, line: str, continues: bool) -> str:
         """The line with marked empty texts; where it continues a quoted cell, its first cell is the rest of that."""
         line = '"' + line if continues else line
-        place, parts = 0, []
-        while match := self.cell.match(line, place):
-            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (continues and not place) else match[0])
-            place = match.end()
-            if not line.startswith(self.delimiter, place):
+        position, parts = 0, []
+        while match := self.cell.match(line, position):
+            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (continues and not position) else match[0])
+            position = match.end()
+            if not line.startswith(self.delimiter, position):
                 break
             parts.append(self.delimiter)
-            place += 1
-        return ("".join(parts) + line[place:])[continues:]
+            position += 1
+        return ("".join(parts) + line[position:])[continues:]
 
 
 def _check_line(line: str) -> str:
@@ -288,7 +288,7 @@ def _open_parquet(path: Path) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         with _parquet_file(path, texts.intersection(names)) as file:
             batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            return Tally(len(names)).count(map_ahead(partial(_list_cells, names=names), batches, WORKERS))
+            return CellCounter(len(names)).count(map_ahead(partial(_list_cells, names=names), batches, WORKERS))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 

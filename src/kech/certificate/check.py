@@ -14,10 +14,12 @@ from kech.certificate.histories import broken_histories, count_histories
 from kech.certificate.labels import Axis, as_brackets, broken_sets, published_columns, width_readers
 from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_figures
 from kech.certificate.pages import find_unpublished
+from kech.certificate.sampled import STATED, broken_sample
 from kech.certificate.tally import Counts, sums
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
 
-HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people with several rows
+HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people
+IN_SERIES = {"rows_in": None, "suppressed": 0}  # suppressed rows of a series, in which rows wait
 NOT_PROMISED = (  # sentences of every certificate
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
     "Somebody who combines this file with other releases about the same people may narrow a class down.",
@@ -69,8 +71,7 @@ def make_certificate(
     with digest_in_background(Path(path)) as digest:
         pages = broken_pages(path, format, certified=True)  # first: it checks the sizes that pages state
         figures, broken = measure_table(table, content, goals, parameters.get("k", 1))
-    suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]), most_rows)
-    suppression = {"rows_in": None, "suppressed": 0} if series else suppression
+    suppression = IN_SERIES if series else state_suppression(rows_in, figures, parameters, most_rows)
     figures = with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
     claimed = ("k", "classes", "rows", "loss", "loss_per_column", "histories")
@@ -184,7 +185,7 @@ def measure_table(
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):
         texts = classes.texts[position]
-        label_rows = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
+        label_rows = sums(classes.indices[position], classes.rows, len(texts)).astype(np.int64).tolist()
         labels = [(read(plain.label(cell)), rows) for cell, rows in zip(texts, label_rows, strict=True)]
         total_width = fsum(rows if width is None else rows * width for width, rows in labels)
         losses[column] = total_width / max(int(classes.rows.sum()), 1)
@@ -213,8 +214,8 @@ def count(
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
     combinations = table.count([*quasi_identifiers, *names])
     classes, group = combinations.first(width)
-    values = zip(names, combinations.texts[width:], combinations.places[width:], strict=True)
-    return classes, {name: ClassCells(group, texts, places, combinations.rows) for name, texts, places in values}
+    values = zip(names, combinations.texts[width:], combinations.indices[width:], strict=True)
+    return classes, {name: ClassCells(group, texts, indices, combinations.rows) for name, texts, indices in values}
 
 
 def class_figures(classes: Counts) -> Figures:
@@ -233,15 +234,25 @@ def class_figures(classes: Counts) -> Figures:
 # -- claims --------------------------------------------------------------------------------------------
 
 
-def shown_suppression(rows_in: int, rows: int, k: int, most_rows: int = 1) -> dict[str, Any]:
+def shown_suppression(
+    rows_in: int, rows: int, k: int, most_rows: int = 1, *, is_sampled: bool = False
+) -> dict[str, Any]:
     """The number of suppressed rows as it is published: a small one, fewer than max(k, 3), is shown as "<k".
 
     Small numbers could identify people.  Where a person has up to `most_rows` rows, so many times that number is
-    small, and it is shown as "hidden".
+    small, and it is shown as "hidden".  So is any number where rows are sampled: without a row it would be another.
     """
+    if is_sampled:
+        return {"rows_in": None, "suppressed": HIDDEN}
     if 0 < rows_in - rows < few_rows(k) * most_rows:
         return {"rows_in": None, "suppressed": f"<{few_rows(k)}" if most_rows == 1 else HIDDEN}
     return {"rows_in": rows_in, "suppressed": rows_in - rows}
+
+
+def state_suppression(rows_in: int, figures: Figures, parameters: Mapping[str, Any], most_rows: int) -> dict[str, Any]:
+    """The number of suppressed rows as a certificate with these parameters shows it."""
+    k, is_sampled = parameters.get("k", figures["k"]), STATED[0] in parameters
+    return shown_suppression(rows_in, figures["rows"], k, most_rows, is_sampled=is_sampled)
 
 
 def few_rows(k: int) -> int:
@@ -282,7 +293,9 @@ def broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]
         broken.append(f"k: asked {least_k}, claimed {claims['k']}, found {figures['k']}")
     if "series" in certificate:
         broken += broken_series(certificate["series"], figures["rows"], figures["classes"], least_k)
-    if not _rows_add_up(claims, least_k, of_people="stated" in certificate, in_series="series" in certificate):
+    if STATED[0] in certificate["parameters"]:
+        broken += broken_sample(certificate)
+    if not _rows_add_up(certificate, least_k):
         broken.append("suppressed: it contradicts rows_in, rows and k")
     asked_goals = {name: goal for name, goal in certificate["parameters"].items() if name in GOALS}
     if claims.get("goals", {}) != asked_goals:
@@ -336,12 +349,15 @@ def _below(figure: float | None, most: float) -> bool:
     return figure is not None and figure < most
 
 
-def _rows_add_up(claims: Mapping[str, Any], k: int, *, of_people: bool, in_series: bool) -> bool:
+def _rows_add_up(certificate: Mapping[str, Any], k: int) -> bool:
+    claims = certificate["claims"]
     suppressed, rows_in = claims["suppressed"], claims["rows_in"]
-    if in_series:
+    if "series" in certificate:
         return rows_in is None and suppressed == 0
+    if STATED[0] in certificate["parameters"]:
+        return rows_in is None and suppressed == HIDDEN
     if rows_in is None:
-        return suppressed in (f"<{few_rows(k)}", *([HIDDEN] if of_people else []))
+        return suppressed in (f"<{few_rows(k)}", *([HIDDEN] if "stated" in certificate else []))
     return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= few_rows(k)))
 
 

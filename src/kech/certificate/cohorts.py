@@ -26,7 +26,7 @@ Label = tuple[Cell, ...]
 Rows = Counter[tuple[Cell, ...]]  # cells of the other columns
 
 
-class Change(NamedTuple):
+class RowChange(NamedTuple):
     """By how many rows the class of a label differs between two files."""
 
     removed: int
@@ -81,19 +81,19 @@ def as_comparable(cell: Cell) -> Cell:
     return match[1] if match else cell or None
 
 
-def compare_rows(before: Mapping[Label, Rows], after: Mapping[Label, Rows]) -> dict[Label, Change]:
+def compare_rows(before: Mapping[Label, Rows], after: Mapping[Label, Rows]) -> dict[Label, RowChange]:
     """For each label whose rows differ how many rows were removed and added."""
     none: Rows = Counter()
     changes = {}
     for label in before.keys() | after.keys():
         old, new = before.get(label, none), after.get(label, none)
         if old != new:
-            changes[label] = Change((old - new).total(), (new - old).total())
+            changes[label] = RowChange((old - new).total(), (new - old).total())
     return changes
 
 
 def broken_changes(
-    changes: Mapping[Label, Change], entered: Mapping[Label, int], left: Mapping[Label, int]
+    changes: Mapping[Label, RowChange], entered: Mapping[Label, int], left: Mapping[Label, int]
 ) -> list[str]:
     """A complaint where classes changed by more than the cohorts that entered and left with their labels.
 
@@ -101,7 +101,7 @@ def broken_changes(
     """
     wrong = 0
     for label in {*changes, *entered, *left}:
-        removed, added = changes.get(label, Change(0, 0))
+        removed, added = changes.get(label, RowChange(0, 0))
         most_added, most_removed = entered.get(label, 0), left.get(label, 0)
         wrong += added - removed != most_added - most_removed or added > most_added or removed > most_removed
     return [f"cohorts: {wrong:,} classes changed by other rows than whole cohorts"] if wrong else []

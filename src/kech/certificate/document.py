@@ -9,6 +9,7 @@ from kech.certificate.cells import AnyPath, certificate_path, check_dialect
 from kech.certificate.cohorts import is_series
 from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, VALUES
+from kech.certificate.sampled import STATED, are_rates
 from kech.errors import BadCertificate, BadOption, UsageError
 
 ASK = "Ask for a whole certificate."
@@ -48,14 +49,16 @@ def _check_document(document: Any) -> None:
         raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
         raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")
-    for kinds, places in _SHAPE.items():
-        for place in places.split():
-            _require(place, type(_look_up(document, place)) in kinds)
-    for place in ("sensitive", "kept"):
-        _require(place, all(isinstance(name, str) for name in document[place]))
+    for kinds, fields in _SHAPE.items():
+        for field in fields.split():
+            _require(field, type(_look_up(document, field)) in kinds)
+    for field in ("sensitive", "kept"):
+        _require(field, all(isinstance(name, str) for name in document[field]))
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
     for flag in ("owner_secret", "no_ledger", "allow_composition", "protect_history"):
         _require(f"parameters.{flag}", type(document["parameters"].get(flag, True)) is bool)
+    if any(name in document["parameters"] for name in STATED):
+        _require("parameters.dp_epsilon", are_rates(document["parameters"]))
     check_goals("claims.goals", document["claims"].get("goals", {}))
     promise = "history" if document["parameters"].get("protect_history") else "person"
     if "stated" in document or promise == "history":
@@ -73,15 +76,15 @@ def _check_document(document: Any) -> None:
     _check_histories(document, {*columns, *published, *document["sensitive"], *document["kept"]}, promise)
 
 
-def check_goals(place: str, goals: Any) -> None:
+def check_goals(field: str, goals: Any) -> None:
     """Refuse goals for sensitive columns that have unknown names or wrong types."""
-    _require(place, isinstance(goals, dict) and set(goals) <= set(GOALS))
+    _require(field, isinstance(goals, dict) and set(goals) <= set(GOALS))
     for name in {"l", "c", "t", "alpha"} & goals.keys():
-        _require(f"{place}.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
+        _require(f"{field}.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
     kinds = ("distinct", "entropy", "recursive") if "c" in goals else ("distinct", "entropy")
-    _require(f"{place}.l_kind", goals.get("l_kind", "distinct") in kinds)
-    _require(f"{place}.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
-    _require(f"{place}.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
+    _require(f"{field}.l_kind", goals.get("l_kind", "distinct") in kinds)
+    _require(f"{field}.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
+    _require(f"{field}.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
 
 
 def _check_histories(document: dict[str, Any], others: set[str], promise: str) -> None:
@@ -110,12 +113,12 @@ def _check_values(values: Any) -> None:
         _require("values", read.get("kind") in (*VALUES, "ordered"))
 
 
-def _look_up(document: Any, place: str) -> Any:
-    for name in place.split("."):
+def _look_up(document: Any, field: str) -> Any:
+    for name in field.split("."):
         document = document.get(name, ...) if isinstance(document, dict) else ...
     return document
 
 
-def _require(place: str, holds: bool) -> None:
+def _require(field: str, holds: bool) -> None:
     if not holds:
-        raise BadOption(place, f"it is missing or malformed. {ASK}")
+        raise BadOption(field, f"it is missing or malformed. {ASK}")

@@ -22,12 +22,12 @@ def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tupl
     names = [axis["column"] for axis in axes]
     counts = as_brackets(table, axes).count([*names, column])
     _, group = counts.first(len(names))
-    order = np.lexsort((group, counts.places[-1]))
-    person = counts.places[-1][order]
+    order = np.lexsort((group, counts.indices[-1]))
+    person = counts.indices[-1][order]
     starts = np.flatnonzero(np.r_[True, np.diff(person) != 0][: len(person)])
     classes_and_rows = np.stack([group, counts.rows], axis=1)[order]
     sizes = Counter(history.tobytes() for history in np.split(classes_and_rows, starts[1:]) if len(history))
-    texts = {counts.texts[-1][place] for place in person[starts].tolist()}
+    texts = {counts.texts[-1][index] for index in person[starts].tolist()}
     numbered = texts == {str(number) for number in range(1, len(starts) + 1)}
     broken = [] if numbered else [f"{column!r}: people are not numbered from 1 on, each row with a number"]
     return {"k": min(sizes.values(), default=0), "people": len(starts)}, broken

@@ -46,7 +46,7 @@ DASHES = {
     "number": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
     "date": re.compile(r"([-0-9:. ]+)/([-0-9:. ]+)"),
 }
-PLACE = re.compile("[-+.0-9]")  # the beginning of a number or a date
+BEGINS_POSITION = re.compile("[-+.0-9]")  # the beginning of a number or a date
 OPEN = {  # the texts of open ends: of numbers also those of DuckDB and PostgreSQL, of dates the ends of the calendar
     "number": {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"},
     "date": {"0001-01-01": "-", "9999-12-31": "+"},
@@ -77,8 +77,8 @@ def split_interval(label: str) -> tuple[str | None, str | None, bool]:
 def read_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
     """Both ends as numbers, infinite where a tail is open, NaN where unreadable; whether the second belongs to it."""
     low, high, closed = split_interval(label)
-    start = float("-inf") if low is None else read_place(axis, low)
-    return start, float("inf") if high is None else read_place(axis, high), closed
+    start = float("-inf") if low is None else read_position(axis, low)
+    return start, float("inf") if high is None else read_position(axis, high), closed
 
 
 def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
@@ -93,11 +93,11 @@ def bound_interval(axis: Axis, label: str) -> tuple[float, float, bool]:
 
 def read_domain(axis: Axis) -> tuple[float, float]:
     """The two ends of the domain, which has width 1."""
-    low, high = (read_place(axis, str(end)) for end in axis["domain"])
+    low, high = (read_position(axis, str(end)) for end in axis["domain"])
     return low, high
 
 
-def read_place(axis: Axis, text: Cell) -> float:
+def read_position(axis: Axis, text: Cell) -> float:
     """The number in a text, or a date as microseconds since 1970; NaN for any other text."""
     try:
         return (_microseconds if axis["axis"] == "date" else _number)((text or "").strip())
@@ -105,7 +105,7 @@ def read_place(axis: Axis, text: Cell) -> float:
         return float("nan")
 
 
-def format_place(axis: Axis, value: float) -> str:
+def format_position(axis: Axis, value: float) -> str:
     """A number, or a date from microseconds since 1970, as text."""
     if axis.get("axis") != "date":
         return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
@@ -134,15 +134,15 @@ def split_set(label: str) -> list[str]:
     >>> split_set('{a, "b, c", d}')
     ['a', '"b, c"', 'd']
     """
-    place, members = 1, []
+    position, members = 1, []
     while True:
-        match = MEMBER.match(label, place)
+        match = MEMBER.match(label, position)
         members.append(match[0] if match else "")
-        place += len(members[-1])
-        if not label.startswith(", ", place):
+        position += len(members[-1])
+        if not label.startswith(", ", position):
             break
-        place += 2
-    if place != len(label) - 1 or label[place] != "}":
+        position += 2
+    if position != len(label) - 1 or label[position] != "}":
         raise ValueError
     return members
 
@@ -275,10 +275,10 @@ def _read_columns(axis: Mapping[str, Any]) -> Callable[..., Cell]:
     def read(low: Cell, high: Cell) -> Cell:
         if not low and not high:
             return low
-        low, high = (_plain_place(axis, cell) for cell in (low, high))
+        low, high = (_plain_position(axis, cell) for cell in (low, high))
         start, stop = opens.get(low or ""), opens.get(high or "")
         if low == high:
-            return low if low and PLACE.match(low) and not start else f"no place: {low}"
+            return low if low and BEGINS_POSITION.match(low) and not start else f"no place: {low}"
         if not low or not high or start == "+" or stop == "-":
             return f"[{low}, {high}]"
         return _spell(None if start else low, None if stop else high, closed)
@@ -287,7 +287,7 @@ def _read_columns(axis: Mapping[str, Any]) -> Callable[..., Cell]:
 
 
 def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
-    closed, domain = axis["closed"], [exact_place(axis, str(end)) for end in axis["domain"]]
+    closed, domain = axis["closed"], [exact_position(axis, str(end)) for end in axis["domain"]]
 
     def read(middle: Cell, half: Cell) -> Cell:
         if not middle and not half:
@@ -296,7 +296,7 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
         if not middle and side == "+":
             return EVERYTHING
         try:
-            centre = exact_place(axis, middle or "")
+            centre = exact_position(axis, middle or "")
             if side:
                 return _spell(*_ends_of_tail(axis, centre, domain, side), closed)
             return _spell(*_ends_around(axis, centre, exact_number(half or "")), closed)
@@ -325,16 +325,18 @@ def _ends_around(axis: Axis, centre: Any, half: Fraction) -> tuple[Cell, Cell]:
     return low, high
 
 
-def _format_exact(axis: Axis, place: Any, largest: Any) -> str:
+def _format_exact(axis: Axis, position: Any, largest: Any) -> str:
     """An exact number or date as text; of a number the shortest decimal within the rounding of sums of this size."""
     if axis["axis"] == "date":
-        return (datetime.min + timedelta(microseconds=place)).isoformat(sep=" ").removesuffix(" 00:00:00")
-    slack, value = Fraction(ROUNDINGS * ulp(float(largest))), float(place)
+        return (datetime.min + timedelta(microseconds=position)).isoformat(sep=" ").removesuffix(" 00:00:00")
+    slack, value = Fraction(ROUNDINGS * ulp(float(largest))), float(position)
     texts = (f"{value:.{digits}g}" for digits in range(1, 17))
-    return format_place(axis, float(next((text for text in texts if abs(Fraction(text) - place) <= slack), value)))
+    return format_position(
+        axis, float(next((text for text in texts if abs(Fraction(text) - position) <= slack), value))
+    )
 
 
-def _plain_place(axis: Axis, cell: Cell) -> Cell:
+def _plain_position(axis: Axis, cell: Cell) -> Cell:
     """A date without its time where that is midnight; other cells unchanged."""
     try:
         return _format_exact(axis, exact_moment(cell or ""), 0) if axis["axis"] == "date" else cell
@@ -466,11 +468,11 @@ def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple
 def exact_ends(axis: Axis, label: str) -> tuple[Any, Any, bool]:
     """Both ends without rounding, None where a tail is open; and whether the second belongs to the interval."""
     low, high, closed = split_interval(label)
-    start, stop = (None if end is None else exact_place(axis, end) for end in (low, high))
+    start, stop = (None if end is None else exact_position(axis, end) for end in (low, high))
     return start, stop, closed
 
 
-def exact_place(axis: Axis, text: str) -> Any:
+def exact_position(axis: Axis, text: str) -> Any:
     """A number as a fraction, or a date in whole microseconds; ValueError for any other text."""
     return (exact_moment if axis["axis"] == "date" else exact_number)(text)
 

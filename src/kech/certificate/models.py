@@ -37,26 +37,26 @@ class ClassCells:
 
     group: Ints  # the number of the class
     cells: Sequence[Cell]  # distinct cells, some of which may not occur
-    place: Ints  # the index of the cell
+    index: Ints  # the index of the cell
     rows: Ints
 
     def find_occurring(self) -> list[int]:
         """The indexes of the cells that occur."""
-        return np.flatnonzero(np.bincount(self.place)).tolist()
+        return np.flatnonzero(np.bincount(self.index)).tolist()
 
-    def values(self, read: Callable[[Cell], Value]) -> "Values":
+    def values(self, read: Callable[[Cell], Value]) -> "ClassValues":
         """The rows of each class and comparable value."""
         occurring = self.find_occurring()
         value_of_cell = {i: read(self.cells[i]) for i in occurring}
         order = {value: rank for rank, value in enumerate(sorted(set(value_of_cell.values())))}
         rank = np.zeros(len(self.cells), np.int64)
         rank[occurring] = [order[value_of_cell[i]] for i in occurring]
-        keys, which = np.unique(self.group * len(order) + rank[self.place], return_inverse=True)
+        keys, which = np.unique(self.group * len(order) + rank[self.index], return_inverse=True)
         group, value = np.divmod(keys, max(len(order), 1))
-        return Values(group, value, sums(which, self.rows, len(keys)))
+        return ClassValues(group, value, sums(which, self.rows, len(keys)))
 
 
-class Values:
+class ClassValues:
     """The rows of each pair of a class and a value that occurs in it, ordered by class, then value.
 
     `size` has the rows of each class, `overall` the rows of each value in the whole table.
@@ -93,7 +93,7 @@ def model_figures(
     return figures
 
 
-def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> Figures:
+def _column_figures(values: ClassValues, ordered: bool, goals: Mapping[str, Any]) -> Figures:
     """The worst figure of any class, for each model; None where a figure does not exist."""
     if not len(values.size):
         return dict.fromkeys(MODELS, 0.0) | {"l": 0, "t_ordered": 0.0 if ordered else None}
@@ -115,7 +115,7 @@ def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> 
     }
 
 
-def _equal_distance(values: Values) -> float:
+def _equal_distance(values: ClassValues) -> float:
     """The largest distance t between the values of a class and those of the whole table.
 
     With all values equally far apart the earth mover's distance is the total variation:
@@ -126,7 +126,7 @@ def _equal_distance(values: Values) -> float:
     return float((values.per_class(np.maximum(0.0, more)) / (values.size * values.total)).max())
 
 
-def _ordered_distance(values: Values) -> float:
+def _ordered_distance(values: ClassValues) -> float:
     """The largest distance t with m values on a line, neighbours 1 / (m - 1) apart: 1 / (m - 1) sum_i |P(i) - Q(i)|.
 
     P(i) and Q(i) are the shares up to the i-th value.  Between two values of a class P is constant, and Q, which
@@ -155,12 +155,12 @@ def _sum_of_differences(whole: Floats, share: Floats, start: Ints, stop: Ints) -
     return total
 
 
-def _recursive_factor(values: Values, depth: int) -> float | None:
+def _recursive_factor(values: ClassValues, depth: int) -> float | None:
     """The largest r_1 / (r_l + r_(l+1) + ...) of a class, with counts r descending; None where one has < l values."""
     rows = values.rows[np.lexsort((-values.rows, values.group))]
     starts = np.searchsorted(values.group, np.arange(len(values.size)))
-    place = np.arange(len(rows)) - starts[values.group]
-    tail = values.per_class(np.where(place >= depth - 1, rows, 0.0))
+    rank = np.arange(len(rows)) - starts[values.group]
+    tail = values.per_class(np.where(rank >= depth - 1, rows, 0.0))
     return float((rows[starts] / tail).max()) if tail.all() else None
 
 
@@ -191,8 +191,8 @@ def guess_kind(table: TextTable, cells: Sequence[Cell]) -> dict[str, str]:
     """The kind of a column: number or date where every cell that is not empty is one, otherwise text."""
     for kind in ("number", "date"):
         read = value_reader(table, {"kind": kind})
-        places = {read(cell)[0] for cell in cells}
-        if 1 in places and 2 not in places:
+        kinds = {read(cell)[0] for cell in cells}
+        if 1 in kinds and 2 not in kinds:
             return {"kind": kind}
     return {"kind": "text"}
 

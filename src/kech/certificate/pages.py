@@ -48,7 +48,7 @@ LEAST_CUT = 8  # fewest bytes of a text that a writer may have shortened in stat
 
 
 @dataclass(slots=True)
-class Column:
+class ParquetColumn:
     """A column of the schema, and the findings in its pages."""
 
     name: str
@@ -61,7 +61,7 @@ class Column:
 
 
 @dataclass(slots=True)
-class Values:
+class ChunkValues:
     """The values in the pages of one chunk."""
 
     rows: int  # with a value
@@ -117,7 +117,7 @@ def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
         raise ValueError
 
 
-def _complaints(columns: Sequence[Column]) -> list[str]:
+def _complaints(columns: Sequence[ParquetColumn]) -> list[str]:
     listed = [f"{x.name!r}: its dictionary lists {len(x.unused)} values that no row has" for x in columns if x.unused]
     untrue = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
     return listed + untrue
@@ -136,17 +136,17 @@ def _has_no_gaps(chunks: Sequence[Struct], data: Any, end: int) -> bool:
     """Whether pages and page indexes fill the file from its beginning to its footer."""
     first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
     first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
-    place = len(MAGIC)
+    offset = len(MAGIC)
     for start, size in sorted(first_pages):
-        if start != place:
+        if start != offset:
             return False
-        place = start + size
-    return place == end and len(data) > end
+        offset = start + size
+    return offset == end and len(data) > end
 
 
-def _columns(schema: Sequence[Struct]) -> list[Column]:
+def _columns(schema: Sequence[Struct]) -> list[ParquetColumn]:
     """The columns of a schema, which lists the nodes of a tree in depth-first order."""
-    columns: list[Column] = []
+    columns: list[ParquetColumn] = []
     rest = iter(schema)
 
     def visit(node: Struct, names: tuple[str, ...], repeats: int, defines: int) -> None:
@@ -162,7 +162,7 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
             width = int(node[2]) if node[1] == FIXED else WIDTHS.get(node[1], 0)
             if width < (node[1] == FIXED):
                 raise ValueError
-            columns.append(Column(".".join(names), node[1], width, repeats, defines))
+            columns.append(ParquetColumn(".".join(names), node[1], width, repeats, defines))
 
     visit(next(rest, {}) | {3: 0}, (), 0, 0)
     if next(rest, None) is not None:
@@ -173,7 +173,7 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
 # -- one chunk -------------------------------------------------------------------------------------------------
 
 
-def _inspect_chunk(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
+def _inspect_chunk(data: Any, column: ParquetColumn, chunk: Struct, certified: bool) -> None:
     """Add to the column the unused values of one chunk, and the names of its false statistics."""
     metadata, statistics = chunk[3], _statistics(data, chunk)
     pages = list(_pages(data, metadata))
@@ -192,7 +192,7 @@ def _inspect_chunk(data: Any, column: Column, chunk: Struct, certified: bool) ->
         column.untrue.add("distinct count")
 
 
-def _drop_values_of_other_chunks(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
+def _drop_values_of_other_chunks(data: Any, column: ParquetColumn, chunks: Sequence[Struct]) -> None:
     """Remove from the unused values of a column those that occur in another chunk."""
     for chunk in chunks:
         pages = list(_pages(data, chunk[3]))
@@ -203,22 +203,22 @@ def _drop_values_of_other_chunks(data: Any, column: Column, chunks: Sequence[Str
 
 def _first_page(metadata: Struct) -> int:
     """Where the pages of a chunk begin; a chunk without rows has only a dictionary."""
-    return int(min((place for place in (metadata[9], metadata.get(11, 0)) if place > 0), default=0))
+    return int(min((offset for offset in (metadata[9], metadata.get(11, 0)) if offset > 0), default=0))
 
 
 def _pages(data: Any, metadata: Struct) -> Iterator[tuple[Struct, bytes]]:
     """The header of each page of a chunk, and its stored bytes."""
-    place = _first_page(metadata)
-    end = place + metadata[7]
+    offset = _first_page(metadata)
+    end = offset + metadata[7]
     allowed = MOST_UNPACKED + MOST_TIMES * metadata[7]
-    while place < end:
-        reader = Reader(data, place)
+    while offset < end:
+        reader = Reader(data, offset)
         head = reader.struct()
-        place, allowed = reader.place + head[3], allowed - head[2]
-        if head[3] < 0 or head[2] < 0 or allowed < 0 or place > end:
+        offset, allowed = reader.offset + head[3], allowed - head[2]
+        if head[3] < 0 or head[2] < 0 or allowed < 0 or offset > end:
             raise ValueError
-        yield head, data[reader.place : place]
-    if place != end:
+        yield head, data[reader.offset : offset]
+    if offset != end:
         raise ValueError
 
 
@@ -244,25 +244,25 @@ def _dictionaries(metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tu
     return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
 
 
-def _split(column: Column, page: bytes, count: int) -> list[bytes]:
+def _split(column: ParquetColumn, page: bytes, count: int) -> list[bytes]:
     """The values in the bytes of a plain page or a dictionary."""
     if column.type != BYTE_ARRAY:
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
-    values, place = [], 0
+    values, offset = [], 0
     for _ in range(count):
-        start = place + 4
-        place = start + int.from_bytes(page[place:start], "little")
-        values.append(page[start:place])
+        start = offset + 4
+        offset = start + int.from_bytes(page[offset:start], "little")
+        values.append(page[start:offset])
     return values
 
 
-def _values(column: Column, metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
+def _values(column: ParquetColumn, metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> ChunkValues:
     """The values in the pages of a chunk; a dictionary without unused values counts as a plain page."""
     listed, dictionary = _dictionaries(metadata, pages)
     if not 0 <= listed * (column.width or 4) <= len(dictionary):
         raise ValueError
     used = np.zeros(listed, bool)
-    values = Values(0, 0, set(), set(), [], True)
+    values = ChunkValues(0, 0, set(), set(), [], True)
     for head, stored in pages:
         if head[1] in (DATA, DATA_V2):
             encoding, rows, body = _body(column, metadata, head, stored)
@@ -292,7 +292,7 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
     return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
 
 
-def _body(column: Column, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
+def _body(column: ParquetColumn, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a data page, the number of its values, and their bytes, without the levels."""
     if head[1] == DATA:
         page, header = _unpack(metadata, stored, head[2]), head[5]
@@ -309,7 +309,7 @@ def _body(column: Column, metadata: Struct, head: Struct, stored: bytes) -> tupl
     return header[4], _present(column, stored[header[6] :], header[1]), body
 
 
-def _present(column: Column, levels: bytes, count: int) -> int:
+def _present(column: ParquetColumn, levels: bytes, count: int) -> int:
     """How many of the `count` cells of a page have a value, by their definition levels."""
     if count < 0:
         raise ValueError
@@ -362,7 +362,7 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     if 6 in chunk:
         reader = Reader(data, chunk[6])
         index = reader.struct()
-        if reader.place != chunk[6] + chunk[7]:
+        if reader.offset != chunk[6] + chunk[7]:
             raise ValueError
         bounds = zip(index[1], index[2], index[3], strict=True)
         statistics += [{6: low, 5: high} for is_null, low, high in bounds if is_null != 1]
@@ -375,14 +375,14 @@ def _page_statistics(head: Struct) -> list[Struct]:
     return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
 
 
-def _false_statistics(column: Column, stats: Struct, values: Values) -> Iterator[str]:
+def _false_statistics(column: ParquetColumn, stats: Struct, values: ChunkValues) -> Iterator[str]:
     """The names of minimum and maximum where no row has the value; unreadable pages are not checked."""
     for words, number in (("maximum", 1), ("minimum", 2), ("maximum", 5), ("minimum", 6)):
         if number in stats and values.readable and not _occurs(column, stats[number], values):
             yield words
 
 
-def _occurs(column: Column, value: bytes, values: Values) -> bool:
+def _occurs(column: ParquetColumn, value: bytes, values: ChunkValues) -> bool:
     """Whether a row has the value of a statistic; 0.0 is -0.0, and a long text may be shortened and rounded up."""
     same = ZEROS[column.type] if value in ZEROS.get(column.type, ()) else (value,)
     if any(each in values.referred or _occurs_plain(column, each, values) for each in same):
@@ -393,7 +393,7 @@ def _occurs(column: Column, value: bytes, values: Values) -> bool:
     return any(each.startswith(begin) for each in values.referred) or any(begin in page for page in values.plain)
 
 
-def _occurs_plain(column: Column, value: bytes, values: Values) -> bool:
+def _occurs_plain(column: ParquetColumn, value: bytes, values: ChunkValues) -> bool:
     """Whether a plain page contains the value."""
     if column.type == BYTE_ARRAY:
         prefixed = len(value).to_bytes(4, "little") + value

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Cell: TypeAlias = str | None
 Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # distinct texts, and the index of each row's text
-Block: TypeAlias = tuple["Packing", list[Ints]]
+Block: TypeAlias = tuple["PackedNumbers", list[Ints]]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -30,28 +30,30 @@ class Counts:
     """The distinct combinations of cells, and how many rows each has."""
 
     texts: list[list[Cell]]  # distinct texts of each column
-    places: list[Ints]  # for each column the index of the text of each combination
+    indices: list[Ints]  # for each column the index of the text of each combination
     rows: Ints
 
     def items(self) -> Iterator[tuple[tuple[Cell, ...], int]]:
         """Every combination with the number of its rows."""
-        columns = [[texts[i] for i in places.tolist()] for texts, places in zip(self.texts, self.places, strict=True)]
+        columns = [
+            [texts[i] for i in indices.tolist()] for texts, indices in zip(self.texts, self.indices, strict=True)
+        ]
         return zip(zip(*columns, strict=True), self.rows.tolist(), strict=True)
 
     def first(self, columns: int) -> tuple["Counts", Ints]:
         """The combinations of the first columns only, and for each combination the index of its first cells there."""
-        packing = Packing([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
-        keys, group = np.unique(packing.pack(self.places[:columns]), return_inverse=True)
+        packing = PackedNumbers([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
+        keys, group = np.unique(packing.pack(self.indices[:columns]), return_inverse=True)
         rows = sums(group, self.rows, len(keys)).astype(np.int64)
         return Counts(self.texts[:columns], packing.unpack(keys), rows), group
 
 
-class Tally:
+class CellCounter:
     """Counts while they are collected: each text has a number, and the numbers of a row are packed into one."""
 
     def __init__(self, columns: int) -> None:
         self._known: list[dict[Cell, int]] = [{} for _ in range(columns)]
-        self._packing = Packing([0] * columns)
+        self._packing = PackedNumbers([0] * columns)
         self._keys, self._rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
@@ -70,18 +72,18 @@ class Tally:
             if bits != packing.bits or sum(map(len, block)) > max(BLOCK_ROWS, len(self._keys) // 2):
                 yield packing, block
                 block = []
-            packing = packing if bits == packing.bits else Packing(bits)
+            packing = packing if bits == packing.bits else PackedNumbers(bits)
             block.append(packing.pack(numbers))
         yield packing, block
 
     def _numbers(self, columns: Iterable[Coded]) -> list[Ints]:
         """For each column the number of each row's text; a new text gets the next number."""
         return [
-            np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[places]
-            for number_of_text, (texts, places) in zip(self._known, columns, strict=True)
+            np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[indices]
+            for number_of_text, (texts, indices) in zip(self._known, columns, strict=True)
         ]
 
-    def _widen(self, packing: "Packing") -> None:
+    def _widen(self, packing: "PackedNumbers") -> None:
         """Pack the counted combinations anew, with more bits for the numbers of texts."""
         if packing is not self._packing:
             keys = packing.pack(self._packing.unpack(self._keys))
@@ -96,7 +98,7 @@ class Tally:
         self._rows = np.insert(self._rows, at[~is_known], rows[~is_known])
 
 
-def _count_keys(block: Block) -> tuple["Packing", Ints, Ints]:
+def _count_keys(block: Block) -> tuple["PackedNumbers", Ints, Ints]:
     packing, keys = block
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 
@@ -113,7 +115,7 @@ def map_ahead(work: Callable[[Item], Result], items: Iterable[Item], workers: in
             yield pending.popleft().result()
 
 
-class Packing:
+class PackedNumbers:
     """Numbers of several columns packed into one number of 62 bits.
 
     Where the next column does not fit, the number packed so far is folded: replaced by its index among those seen.
@@ -157,11 +159,11 @@ def sums(group: Ints, figures: NDArray[Any], groups: int) -> NDArray[np.float64]
 
 def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
     """The counts of rows whose cells come in batches of lists, one list for each column."""
-    return Tally(columns).count(map(_list_cells, batch) for batch in batches)
+    return CellCounter(columns).count(map(_list_cells, batch) for batch in batches)
 
 
 def _list_cells(cells: Sequence[Cell]) -> Coded:
     """The distinct cells of a list, and the index of each cell among them."""
-    place_of_cell: dict[Cell, int] = {}
-    places = [place_of_cell.setdefault(cell, len(place_of_cell)) for cell in cells]
-    return list(place_of_cell), np.array(places, np.int64)
+    index_of_cell: dict[Cell, int] = {}
+    indices = [index_of_cell.setdefault(cell, len(index_of_cell)) for cell in cells]
+    return list(index_of_cell), np.array(indices, np.int64)

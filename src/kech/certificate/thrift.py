@@ -15,10 +15,10 @@ WHOLE = (4, 5, 6)  # numbers of 16, 32 and 64 bits
 class Reader:
     """A position in bytes that advances; IndexError or ValueError where the bytes are no struct."""
 
-    def __init__(self, data: Any, place: int = 0) -> None:
-        if place < 0:
+    def __init__(self, data: Any, offset: int = 0) -> None:
+        if offset < 0:
             raise ValueError
-        self.data, self.place = data, place
+        self.data, self.offset = data, offset
 
     def struct(self, depth: int = 0) -> Struct:
         """The fields of a struct, by their numbers."""
@@ -57,15 +57,15 @@ class Reader:
         return [self._value(head & 15, depth + 1) for _ in range(size)]
 
     def _byte(self) -> int:
-        self.place += 1
-        return int(self.data[self.place - 1])
+        self.offset += 1
+        return int(self.data[self.offset - 1])
 
     def read_bytes(self, size: int) -> bytes:
         """The next bytes."""
-        start, self.place = self.place, self.place + size
-        if self.place > len(self.data):
+        start, self.offset = self.offset, self.offset + size
+        if self.offset > len(self.data):
             raise IndexError
-        return bytes(self.data[start : self.place])
+        return bytes(self.data[start : self.offset])
 
     def number(self) -> int:
         """The next unsigned number."""

@@ -32,7 +32,7 @@ app = App(
 )
 
 MOST_KS = 10_000
-GROUPS = {heading: Group(heading, sort_key=place) for place, heading in enumerate(HEADINGS.values(), 1)}
+GROUPS = {heading: Group(heading, sort_key=index) for index, heading in enumerate(HEADINGS.values(), 1)}
 OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 
 
@@ -52,13 +52,13 @@ Probabilities = Annotated[
     ),
 ]
 
-TABLE = ("[columns]", "axes", "[reading]", "grid", "memory", "threads", "engine", "master")
+TABLE = ("[columns]", "axes", "[input]", "grid", "memory", "threads", "engine", "master")
 SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
 RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 
 @dataclass(frozen=True)
-class Options:
+class TypedOptions:
     """The typed options of a command: fields of a request, plan, and the format of the output."""
 
     typed: dict[str, Any]
@@ -142,7 +142,7 @@ def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callab
     def run(*positional: Any, **keywords: Any) -> None:
         typed = {field.name: parse_field(field, keywords.pop(field.name, None)) for field in fields}
         display = {name: keywords.pop(name) for name in DISPLAY if name in keywords and name not in own}
-        command(*positional, **keywords, options=Options(typed, **display))
+        command(*positional, **keywords, options=TypedOptions(typed, **display))
 
     added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
     run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
@@ -173,7 +173,7 @@ def build_option(field: Field) -> Any:
         return Annotated[Path | None, Parameter(**about)]
     if field.type is bool:
         return Annotated[bool | None, Parameter(negative="", **about)]
-    if field.name in ("axes", "weights") or field.type == tuple[str, ...]:
+    if field.name in ("axes", "weights", "levels") or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
@@ -199,13 +199,13 @@ def is_int(field: Field) -> bool:
 
 
 def parse_field(field: Field, typed: Any) -> Any:
-    """The typed value of a field, converted for the request: names are split, axes and weights parsed."""
+    """The typed value of a field, converted for the request: names are split, axes, weights and levels parsed."""
     if typed is None:
         return None
     if field.name == "axes":
         return dict(read_axis(text) for text in typed)
-    if field.name == "weights":
-        return dict(read_weight(text) for text in split_names(typed))
+    if field.name in ("weights", "levels"):
+        return dict(read_column_number(field, text) for text in split_names(typed))
     return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
@@ -223,7 +223,7 @@ def open_population(population: str | Path | None, plan: Path | None) -> "Iterat
     planned = read_plan_or_default(plan)
     names = planned.columns.quasi_identifiers
     axes = {name: choice for name, choice in planned.axes.items() if name in names}
-    request = kech.Request(axes=axes, reading=planned.reading, columns=only_quasi_identifiers(planned.columns))
+    request = kech.Request(axes=axes, input=planned.input, columns=only_quasi_identifiers(planned.columns))
     with kech.read_table(population, request) as opened:
         yield opened
 
@@ -253,8 +253,8 @@ def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
     advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
     for field in FIELDS.values():
         if field.option in advised and "--plan" in own and field.part not in ("columns", "goal"):
-            place = f"`kech {words[0]}` reads {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
-            refusal.args = (f"{refusal.typed} {place}",)
+            advice = f"`kech {words[0]}` reads {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
+            refusal.args = (f"{refusal.typed} {advice}",)
     return refusal
 
 
@@ -308,13 +308,13 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     return column, kind.split("<") if "<" in kind else kind
 
 
-def read_weight(text: str) -> tuple[str, float]:
-    """Column and weight of `column=number`."""
+def read_column_number(field: Field, text: str) -> tuple[str, float]:
+    """Column and number of `column=number`: a weight, or a level, which is a whole number."""
     column, _, number = text.rpartition("=")
     try:
-        return column, float(number)
+        return column, (int if field.name == "levels" else float)(number)
     except ValueError:
-        return FIELDS["weights"].refuse()
+        return field.refuse()
 
 
 def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:

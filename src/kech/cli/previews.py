@@ -10,8 +10,8 @@ import kech
 from kech.cli.intake import (
     RELEASE,
     Names,
-    Options,
     TableName,
+    TypedOptions,
     app,
     check_picture,
     parse_whole,
@@ -31,7 +31,7 @@ def preview(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     rows: Annotated[int | None, Parameter(converter=parse_whole)] = None,
     on: Names = [],  # noqa: B006
     radius: float | None = None,

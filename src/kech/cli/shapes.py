@@ -12,8 +12,8 @@ from kech.cli.intake import (
     Flag,
     Names,
     Numbers,
-    Options,
     TableName,
+    TypedOptions,
     Whole,
     WholeOrNone,
     app,
@@ -40,7 +40,7 @@ def barcode(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     metric: str = "box",
     max_dimension: WholeOrNone = None,
     field: Whole = 2,
@@ -126,7 +126,7 @@ def profile(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     metric: str = "box",
     k: Numbers = None,
     eps: Numbers = None,
@@ -193,7 +193,7 @@ def lattice(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     k: Numbers = None,
     search: str | None = None,
     node: str | None = None,
@@ -252,7 +252,7 @@ def parse_node(text: str) -> list[int]:
 @with_options(*TABLE)
 def zigzag(
     *tables: TableName,
-    options: Options,
+    options: TypedOptions,
     path: Numbers = None,
     through: str | None = None,
     series: Path | None = None,
@@ -312,18 +312,18 @@ def zigzag(
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 
-def check_over_time(options: Options, path: Sequence[str] | None, through: str | None) -> None:
+def check_over_time(options: TypedOptions, path: Sequence[str] | None, through: str | None) -> None:
     """Refuse options that only a path of nodes uses."""
     if path is not None or through is not None:
         option = "--through" if path is None else "--path"
         raise BadOption(option, f"it is for a path of one table, not for versions. Omit {option}.")
     typed = [FIELDS[name] for name, value in options.typed.items() if value is not None and name not in OVER_VERSIONS]
-    if unused := [field.option for field in typed if field.part != "reading"]:
+    if unused := [field.option for field in typed if field.part != "input"]:
         reason = "over versions, rows are followed by the labels of files and the key, and k counts rows."
         raise BadOption(unused[0], f"{reason} Omit {unused[0]}.")
 
 
-def check_series(options: Options, series: Path | None, arguments: Mapping[str, Sequence[Any]]) -> None:
+def check_series(options: TypedOptions, series: Path | None, arguments: Mapping[str, Sequence[Any]]) -> None:
     """Refuse options that read tables, where a series has its own versions."""
     typed = {FIELDS[name].option: value for name, value in options.typed.items() if name != "threads"}
     unused = [name for name, value in {**arguments, **typed}.items() if value not in (None, [], ())]
@@ -348,7 +348,7 @@ def hierarchy(
     column: str,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     kind: str | None = None,
     source: Annotated[Path | None, Parameter(name="--from")] = None,
     pad: Flag = False,

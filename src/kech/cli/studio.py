@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from kech.cli.intake import Flag, Whole, app
 from kech.errors import BadTarget
 from kech.studio import run_studio
-from kech.studio.entry import Entry
+from kech.studio.entry import OneTimeAddress
 from kech.views import screen
 
 
@@ -51,7 +51,7 @@ def studio(
         open_secret(key_file)
         os.environ["KECH_KEY_FILE"] = str(key_file.resolve())  # for the child processes
 
-    def announce(entry: Entry) -> None:
+    def announce(entry: OneTimeAddress) -> None:
         is_shown = not no_browser and start_browser(entry)
         address = entry.page if is_shown else entry.address
         screen.show(
@@ -61,7 +61,7 @@ def studio(
     run_studio(table, output, port, announce)
 
 
-def start_browser(entry: Entry) -> bool:
+def start_browser(entry: OneTimeAddress) -> bool:
     """Open a private file in a browser, so that its public command line shows a path and no token; whether it did."""
     try:
         return webbrowser.open(entry.write_file().as_uri())

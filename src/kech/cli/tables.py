@@ -18,8 +18,8 @@ from kech.cli.intake import (
     Json,
     Names,
     Numbers,
-    Options,
     TableName,
+    TypedOptions,
     Whole,
     app,
     check_picture,
@@ -53,7 +53,9 @@ BEGIN = (
 
 @app.command
 @with_options(*TABLE)
-def inspect(table: TableName, /, *, options: Options, plan: Path | None = None, k: Whole = 5, rows: Whole = 0) -> None:
+def inspect(
+    table: TableName, /, *, options: TypedOptions, plan: Path | None = None, k: Whole = 5, rows: Whole = 0
+) -> None:
     """Show the columns, suggested roles with reasons, distinct values, and the k of the original table.
 
     Example: kech inspect people.csv --plan kech.toml
@@ -100,7 +102,7 @@ def spectrum(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     k: Numbers = None,
     cut: Names = [],  # noqa: B006
     plot: Path | None = None,
@@ -137,7 +139,7 @@ def release(
     table: TableName,
     /,
     *,
-    options: Options,
+    options: TypedOptions,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
     certificate: Annotated[Path | None, Parameter(group=FILES)] = None,
     folder: Annotated[Path | None, Parameter(group=FILES)] = None,
@@ -243,7 +245,7 @@ def check_output(output: str, table: "kech.Table", *, replace: bool, ledger: boo
 
 
 def publish_in_series(
-    folder: Path, table: str | Path, options: Options, output: str, certificate: Path | None, past: dict[str, Any]
+    folder: Path, table: str | Path, options: TypedOptions, output: str, certificate: Path | None, past: dict[str, Any]
 ) -> None:
     """Write the next release of a series and show its summary."""
     opened = kech.open_series(folder)
@@ -262,7 +264,7 @@ def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
     *others: Annotated[Path, Parameter(help="More released files, to measure the joint k of all.")],
-    options: Options,
+    options: TypedOptions,
     certificate: Certificate = None,
     population: str | Path | None = None,
     original: Files = [],  # noqa: B006
@@ -335,7 +337,7 @@ def verify(
     options.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
 
 
-def check_alone(options: Options, arguments: dict[str, Any]) -> None:
+def check_alone(options: TypedOptions, arguments: dict[str, Any]) -> None:
     """Refuse options beside --series: it checks its files by what the series remembers."""
     typed = {FIELDS[name].option: value is not None for name, value in options.typed.items()}
     for option, value in ({"--plan": options.plan} | arguments | typed).items():
@@ -344,7 +346,7 @@ def check_alone(options: Options, arguments: dict[str, Any]) -> None:
             raise BadOption(option, f"{reason}, or omit {option}.")
 
 
-def check_together(options: Options, certificate: Path | None, population: str | Path | None) -> None:
+def check_together(options: TypedOptions, certificate: Path | None, population: str | Path | None) -> None:
     """Refuse options that only the check of one release uses."""
     typed = {name for name, value in options.typed.items() if value is not None} - {*TOGETHER}
     unused = [FIELDS[name].option for name in sorted(typed)]
@@ -354,7 +356,7 @@ def check_together(options: Options, certificate: Path | None, population: str |
         raise BadOption(unused[0], f"{reason} Check each file alone with it, or omit {unused[0]}.")
 
 
-def check_search(options: Options, original: str | Path | None) -> None:
+def check_search(options: TypedOptions, original: str | Path | None) -> None:
     """Refuse options that only the check against an original uses, where there is none."""
     for name in ("person", "effort", "seed", "key_file"):
         if original is None and options.typed[name] is not None:
@@ -363,7 +365,7 @@ def check_search(options: Options, original: str | Path | None) -> None:
 
 
 @contextmanager
-def open_original(original: str | Path | None, options: Options) -> "Iterator[kech.Table | None]":
+def open_original(original: str | Path | None, options: TypedOptions) -> "Iterator[kech.Table | None]":
     """The original, read with the plan and the typed options about people and the search; None without one."""
     if original is None:
         yield None

@@ -16,6 +16,7 @@ from kech.cuts.local import Run, SearchedCut, cut_local
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.protection import derive_seed, protect_labels
 from kech.cuts.regime import cut_regime
+from kech.cuts.sampled import cut_sampled
 from kech.cuts.suppressing import cut_rest
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
@@ -40,6 +41,8 @@ def cut_points(
     """
     if goal.protect_history:
         return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
+    if goal.dp_epsilon is not None:
+        return (cut_sampled(points, k, cut, goal) for k in ks)
     if cut.by_level:
         return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))
     if not cut.is_searched:

@@ -52,7 +52,7 @@ NEVER = np.iinfo(np.int64).max // 2  # rows left out by what is impossible
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Histories:
+class PersonRows:
     """The rows of all people, one person after another; who has most rows comes first."""
 
     points: Points
@@ -149,12 +149,12 @@ def price_history(points: Points, person: Ints | Persons, k: int, *, threads: in
     )
 
 
-def count_shortened(histories: Histories, k: int) -> int:
+def count_shortened(histories: PersonRows, k: int) -> int:
     """People who lose some or all of their rows."""
     return int((choose_lengths(histories.lengths, k) < histories.lengths).sum())
 
 
-def count_lost(histories: Histories, kept: Histories) -> int:
+def count_lost(histories: PersonRows, kept: PersonRows) -> int:
     """People of whom nothing is kept."""
     return len(histories.lengths) - len(kept.lengths)
 
@@ -162,7 +162,7 @@ def count_lost(histories: Histories, kept: Histories) -> int:
 # -- histories ---------------------------------------------------------------------------------------------
 
 
-def order_rows(points: Points, person: Ints | Persons) -> Histories:
+def order_rows(points: Points, person: Ints | Persons) -> PersonRows:
     """All rows of all people: by person, then by dates, numbers and the other columns.
 
     `person` has the number of the person behind each point; -1 where each row is another person's only row.  Of people
@@ -176,7 +176,7 @@ def order_rows(points: Points, person: Ints | Persons) -> Histories:
     owner = owner.ravel()
     columns = [points.codes[rows, j] for j in reversed(order_axes(points.axes))]
     order = np.lexsort((*columns, owner, -length[owner]))
-    return Histories(points, rows[order], -np.sort(-length))
+    return PersonRows(points, rows[order], -np.sort(-length))
 
 
 def order_axes(axes: tuple[Axis, ...]) -> list[int]:
@@ -184,13 +184,13 @@ def order_axes(axes: tuple[Axis, ...]) -> list[int]:
     return sorted(range(len(axes)), key=lambda j: ORDER_OF_KINDS.index(axes[j].kind))
 
 
-def shorten(histories: Histories, k: int) -> Histories:
+def shorten(histories: PersonRows, k: int) -> PersonRows:
     """The rows that are kept, for each person at even distances in the line of their rows."""
     target = choose_lengths(histories.lengths, k)
     person = np.repeat(np.arange(len(target)), target)
-    place = np.arange(len(person)) - (np.cumsum(target) - target)[person]
-    position = (2 * place + 1) * histories.lengths[person] // (2 * target[person])
-    return Histories(histories.points, histories.row_points[histories.starts[person] + position], target[target > 0])
+    rank = np.arange(len(person)) - (np.cumsum(target) - target)[person]
+    position = (2 * rank + 1) * histories.lengths[person] // (2 * target[person])
+    return PersonRows(histories.points, histories.row_points[histories.starts[person] + position], target[target > 0])
 
 
 def choose_lengths(length: Ints, k: int) -> Ints:
@@ -223,7 +223,7 @@ def choose_lengths(length: Ints, k: int) -> Ints:
 # -- refusals ----------------------------------------------------------------------------------------------
 
 
-def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) -> None:
+def check_left_out(histories: PersonRows, kept: PersonRows, k: int, limit: int) -> None:
     """Refuse where more rows must be left out than may be."""
     rows, people = len(histories.row_points), len(histories.lengths)
     lost = rows - len(kept.row_points)
@@ -242,7 +242,7 @@ def check_left_out(histories: Histories, kept: Histories, k: int, limit: int) ->
     )
 
 
-def check_longest(kept: Histories) -> None:
+def check_longest(kept: PersonRows) -> None:
     """Refuse histories that are too long for the search."""
     if (axes := longest_axes(kept)) > MOST_AXES:
         columns = len(kept.points.axes)
@@ -254,7 +254,7 @@ def check_longest(kept: Histories) -> None:
         )
 
 
-def longest_axes(kept: Histories) -> int:
+def longest_axes(kept: PersonRows) -> int:
     """r * d of the longest history."""
     return int(kept.lengths.max(initial=0)) * len(kept.points.axes)
 
@@ -272,7 +272,7 @@ def find_share(lost: int, rows: int) -> float:
 # -- classes -----------------------------------------------------------------------------------------------
 
 
-def join_classes(kept: Histories, k: int, cut: CutByRows) -> Partition:
+def join_classes(kept: PersonRows, k: int, cut: CutByRows) -> Partition:
     """The classes of rows of all lengths together."""
     row_points, group, classes = [], [], 0
     for rows in kept.group_by_length():

@@ -34,7 +34,7 @@ CROWD = 5  # rows of the table from which on a half is as full as any
 class PaddedAxis:
     """An axis as the parts its labels are made of."""
 
-    place: int
+    index: int
     axis: LineAxis | RankAxis
     first: Ints  # code of each part
     last: Ints
@@ -62,16 +62,16 @@ def find_padded_axes(points: Points) -> list[PaddedAxis]:
     return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.is_padded and axis.values > 1]
 
 
-def split_axis(place: int, axis: Axis) -> PaddedAxis:
+def split_axis(index: int, axis: Axis) -> PaddedAxis:
     """The parts of an axis: published cells of a line, values of an order."""
     assert isinstance(axis, LineAxis | RankAxis)
     cells = axis.runs if isinstance(axis, RankAxis) and axis.is_ordered else axis.cells
     first = np.unique(cells[0][: axis.values])
     last = np.append(first[1:], axis.values) - 1
     if isinstance(axis, RankAxis):
-        return PaddedAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
+        return PaddedAxis(index, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
     edges = np.append(axis.low[first], np.inf)
-    return PaddedAxis(place, axis, first, last, edges, units_of(axis, first), 1)
+    return PaddedAxis(index, axis, first, last, edges, units_of(axis, first), 1)
 
 
 def units_of(axis: LineAxis, first: Ints) -> Floats:
@@ -87,13 +87,13 @@ def pad_labels(partition: Partition, padded_axes: Sequence[PaddedAxis], noise: F
     for padded, draws in zip(
         padded_axes, np.split(noise, len(padded_axes), axis=1) if padded_axes else [], strict=True
     ):
-        sides = find_sides(padded, lo[:, padded.place], hi[:, padded.place])
+        sides = find_sides(padded, lo[:, padded.index], hi[:, padded.index])
         ends = add_parts(padded, sides, rows, draws)
         chosen = np.flatnonzero(sides.grows & (draws[:, 2] < 2 * HALVES[padded.axis.kind] * 0.5**rows))
         add_halves(padded, sides, ends, chosen, draws[chosen, 3] < 0.5, partition)
         first, last = padded.first[ends[0]], padded.last[ends[1]]
         fits = sides.grows & (padded.axis.widths(first, last) < 1)
-        lo[fits, padded.place], hi[fits, padded.place] = first[fits], last[fits]
+        lo[fits, padded.index], hi[fits, padded.index] = first[fits], last[fits]
     return lo, hi
 
 
@@ -101,13 +101,13 @@ def padding_loss(partition: Partition) -> float:
     """What a partition loses by padding, on average over what may be drawn."""
     lost, rows = 0.0, np.maximum(partition.people, FEWEST)
     for padded in find_padded_axes(partition.points):
-        sides = find_sides(padded, partition.lo[:, padded.place], partition.hi[:, padded.place])
+        sides = find_sides(padded, partition.lo[:, padded.index], partition.hi[:, padded.index])
         grows = np.flatnonzero(sides.grows)
         growing, n = Sides(*(side[grows] for side in sides)), rows[grows]
         doubled = 2 * HALVES[padded.axis.kind] * 0.5**n
         ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(padded, growing)
         wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(padded, growing))).sum())
-        lost += float(partition.points.column_weights[padded.place]) * wider
+        lost += float(partition.points.column_weights[padded.index]) * wider
     return lost / (partition.points.rows * len(partition.points.axes))
 
 
@@ -190,8 +190,8 @@ def far_ends(padded: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple
 def count_rows(padded: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
     """People of the table who lie beside some boxes, in a stretch of parts; a crowd is enough."""
     lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
-    lo[:, padded.place] = padded.first[np.clip(first, 0, len(padded.first) - 1)]
-    hi[:, padded.place] = padded.last[np.clip(last, 0, len(padded.first) - 1)]
+    lo[:, padded.index] = padded.first[np.clip(first, 0, len(padded.first) - 1)]
+    hi[:, padded.index] = padded.last[np.clip(last, 0, len(padded.first) - 1)]
     return np.minimum(box_counter(partition.points).count(lo, hi, CROWD), CROWD)
 
 

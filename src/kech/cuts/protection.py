@@ -42,22 +42,22 @@ def protect_anew(partition: Partition) -> Partition:
     noise = keyed_noise(partition, 2 * len(moved) + DRAWS * len(padded))
     moves = 1 + (noise[:, : 2 * len(moved)] < 0.5).reshape(len(noise), len(moved), 2)
     boxes = pad_labels(partition, padded, noise[:, 2 * len(moved) :])
-    places = {}
-    for place, (j, axis) in enumerate(moved.items()):
+    other_ends = {}
+    for index, (j, axis) in enumerate(moved.items()):
         ends = boxes[0][:, j], boxes[1][:, j]
-        places[j], moved_ends = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
+        other_ends[j], moved_ends = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, index], moves[:, index]))
         boxes[0][:, j], boxes[1][:, j] = moved_ends
-    avoid_singling_out(partition.points, boxes, places)
-    for j in {*moved, *(at.place for at in padded)}:
+    avoid_singling_out(partition.points, boxes, other_ends)
+    for j in {*moved, *(axis.index for axis in padded)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
     return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound)
 
 
-def avoid_singling_out(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
+def avoid_singling_out(points: Points, boxes: Boxes, other_ends: dict[int, tuple[Ints, Ints]]) -> None:
     """Ends go to their other place where they single out one person of the table, and would not there."""
     counter = box_counter(points)
-    for j, others in places.items():
+    for j, others in other_ends.items():
         for box, other in zip(boxes, others, strict=True):
             tried = np.flatnonzero(box[:, j] != other)
             tried = tried[count_at(counter, boxes, tried, j, box[tried, j]) == 1]

@@ -155,9 +155,9 @@ def axis_levels(axis: Axis) -> Ints:
     return np.stack([*below, np.zeros(axis.size, np.int64)])
 
 
-def halvings(place: np.ndarray, finest: Ints) -> list[Ints]:
+def halvings(rank: np.ndarray, finest: Ints) -> list[Ints]:
     """The cells themselves, then 64 parts of the line, 32, down to 2."""
-    start = place - place.min(initial=0.0)
+    start = rank - rank.min(initial=0.0)
     parts = [2**depth for depth in range(MOST_HALVINGS - 1, 0, -1)]
     coarser = [np.floor(np.minimum(start, 1 - 1e-9) * n).astype(np.int64) for n in parts if n < len(np.unique(finest))]
     return [finest, *coarser]

@@ -5,6 +5,10 @@ rows go while that lowers the loss.  Then the points are made anew from the rest
 left out, and cut as if there had never been others.  What costs more than all rows together is dropped.
 
 The rows of a point leave together: where one of them stays in a class, the others cost no more there than outside.
+
+Nobody is left out for a sensitive value.  If no partition of all rows keeps a goal, and one of the rest does, then the
+rows left out break that goal together, or are fewer than k people: otherwise they would be one more class.  So their
+absence would tell of them what the goal forbids to tell.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,6 +40,7 @@ from kech.points.points import Points, rebuild_without
 from kech.request import Cut, Goal
 from kech.system.console import report
 
+NO_WAY_OUT = "--suppress does not help: rows that are missing for their values would tell them."
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 
 
@@ -47,7 +52,10 @@ def cut_rest(
     limit, key = points.suppression_limit(cut.suppress), protected_width_and_loss if narrow else protected_loss
     effort = choose_effort(ks, cut.effort)
     cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
-    partitions = list(cut_searched(points, ks, cut, run))
+    try:
+        partitions = list(cut_searched(points, ks, cut, run))
+    except GoalNotMet as refusal:
+        raise GoalNotMet(f"{refusal} {NO_WAY_OUT}") from None
     for k in ks_to_search(ks, effort):
         at = ks.index(k)
         fewer = search_suppressed(join_grains(partitions[at], points.published_at(k)), k, limit, goal, cut, run)
@@ -77,9 +85,9 @@ def cut_others(
     if len(kept) == len(points.weights):
         return
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = match_points(rest, points, kept) if points.person is None else None
-    if place is not None and not goal.has_sensitive_goals:
-        yield build_partition(rest.published_at(k), place[fewer.point], fewer.group, fewer.rows)
+    new_point = match_points(rest, points, kept) if points.person is None else None
+    if new_point is not None and not goal.has_sensitive_goals:
+        yield build_partition(rest.published_at(k), new_point[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from cut_searched(rest, [k], cut, run)
 
@@ -99,9 +107,9 @@ def match_points(rest: Points, points: Points, kept: Ints) -> Ints | None:
         if len(moved) < len(pairs):
             return None
         codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
-    place = np.full(len(points.weights), -1)
-    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
-    return place
+    new_point = np.full(len(points.weights), -1)
+    new_point[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return new_point
 
 
 # -- letting rows go ---------------------------------------------------------------------------------------

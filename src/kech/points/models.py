@@ -36,7 +36,7 @@ LOWER_LIMITS = ("l",)  # goals that are lower limits; all others are upper limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tally:
+class ValueCounts:
     """The rows of each class and value of one sensitive column; entries ascend by class, then value.
 
     Values are numbered from 0 in their order, and all of them occur.
@@ -75,50 +75,50 @@ class Tally:
         return np.asarray(figure.reduceat(values, self.first))
 
 
-def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool) -> Tally:
+def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool) -> ValueCounts:
     """The tally of these shares; classes ascend from 0, and values that do not occur are omitted."""
     values, value = np.unique(value, return_inverse=True)
     key, inverse = np.unique(group * len(values) + value.ravel(), return_inverse=True)
     total = np.bincount(inverse.ravel(), weights=rows).astype(np.int64)
-    return Tally(key // len(values), key % len(values), total, ordered)
+    return ValueCounts(key // len(values), key % len(values), total, ordered)
 
 
-def distinct_values(tally: Tally) -> Ints:
+def distinct_values(tally: ValueCounts) -> Ints:
     """Distinct l-diversity: the number of values of each class."""
     return tally.figure_per_class(np.add, np.ones(len(tally.rows), np.int64))
 
 
-def entropy_values(tally: Tally) -> Floats:
+def entropy_values(tally: ValueCounts) -> Floats:
     """Entropy l-diversity of each class: exp(- sum_v p(v) log p(v))."""
     return np.asarray(np.exp(-tally.figure_per_class(np.add, tally.shares * np.log(tally.shares))))
 
 
-def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
+def recursive_factors(tally: ValueCounts, l: int) -> Floats:  # noqa: E741
     """Recursive (c, l)-diversity: r_1 / (r_l + r_(l+1) + ...), which must be below c; inf with fewer than l values.
 
     r_1 >= r_2 >= ... are the rows of the values of a class.
     """
     by_rows = tally.rows[np.lexsort((-tally.rows, tally.group))]
-    place = np.arange(len(by_rows)) - tally.first[tally.group]
-    tail = tally.figure_per_class(np.add, np.where(place >= l - 1, by_rows, 0))
+    rank = np.arange(len(by_rows)) - tally.first[tally.group]
+    tail = tally.figure_per_class(np.add, np.where(rank >= l - 1, by_rows, 0))
     factors = np.full(len(tail), inf)
     np.divide(by_rows[tally.first], tail, out=factors, where=tail > 0)
     return factors
 
 
-def largest_shares(tally: Tally) -> Floats:
+def largest_shares(tally: ValueCounts) -> Floats:
     """(alpha, k)-anonymity: the share of the most frequent value, in the rows or the people of a class."""
     if tally.people is None:
         return tally.figure_per_class(np.maximum, tally.shares)
     return np.asarray(tally.figure_per_class(np.maximum, tally.rows) / tally.people)
 
 
-def equal_distances(tally: Tally) -> Floats:
+def equal_distances(tally: ValueCounts) -> Floats:
     """t-closeness with all values equally far apart: sum_v max(0, p(v) - q(v))."""
     return tally.figure_per_class(np.add, np.maximum(0.0, tally.shares - tally.overall[tally.value]))
 
 
-def ordered_distances(tally: Tally) -> Floats:
+def ordered_distances(tally: ValueCounts) -> Floats:
     """t-closeness with m values on a line: 1 / (m - 1) sum_i |P(i) - Q(i)|, P and Q the shares up to value i.
 
     Between two values of a class P is constant, and Q ascends.  So the sum there follows from cumulative sums of Q.
@@ -148,7 +148,7 @@ def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop
 # -- goals -------------------------------------------------------------------------------------------------
 
 
-def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
+def class_figures(goals: Goal, tally: ValueCounts) -> dict[str, NDArray[Any]]:
     """For every goal that is set the figure of each class; ordered t only where the column has an order."""
     figures: dict[str, NDArray[Any]] = {}
     if goals.l is not None and goals.l_kind == "distinct":
@@ -165,7 +165,7 @@ def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
     return figures
 
 
-def classes_meet(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
+def classes_meet(goals: Goal, tally: ValueCounts) -> NDArray[np.bool_]:
     """Whether each class meets the goals for one sensitive column."""
     is_met = np.ones(len(tally.sizes), bool)
     for name, figure in class_figures(goals, tally).items():
@@ -180,12 +180,12 @@ def classes_meet(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
     return is_met
 
 
-def all_classes_meet(goals: Goal, tallies: Sequence[Tally]) -> bool:
+def all_classes_meet(goals: Goal, tallies: Sequence[ValueCounts]) -> bool:
     """Whether all classes meet the goals for all sensitive columns."""
     return all(bool(classes_meet(goals, tally).all()) for tally in tallies)
 
 
-def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
+def worst_figures(goals: Goal, tallies: Sequence[ValueCounts]) -> dict[str, float]:
     """For every goal that is set the worst figure of any class and column."""
     figures_of_columns = [class_figures(goals, tally) for tally in tallies]
     worst = {name: np.min if name in LOWER_LIMITS else np.max for name in figures_of_columns[0]}

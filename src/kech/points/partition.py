@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Floats, Ints
-from kech.points.models import Tally, count_values
+from kech.points.models import ValueCounts, count_values
 from kech.points.people import count_holders, count_people
 from kech.points.points import Points, order_grains
 from kech.tables.batches import interleave_takers
@@ -86,7 +86,7 @@ class Partition:
         last = np.cumsum(rows)
         start = np.searchsorted(point, point)
         last -= np.where(start > 0, last[start - 1], 0)
-        return {"p": point, "class": self.group[order], "first": last - rows + 1, "last": last}
+        return {"point": point, "class": self.group[order], "first": last - rows + 1, "last": last}
 
 
 def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:
@@ -132,8 +132,8 @@ def assign_grains(partition: Partition) -> Partition:
     divided[point[~whole]] = True
     line = np.flatnonzero(divided[of])  # ordered by point and value, as the engine orders grains
     line = line if grains.person is None else order_grains(grains, line)
-    place, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
-    grain = line[place]
+    taken, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
+    grain = line[taken]
     shares = add_up(
         np.r_[undivided, grain],
         np.r_[owner[of[undivided]], group[~whole][taker]],
@@ -157,7 +157,7 @@ def assign_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints,
     return line[start + np.arange(len(taker)) - first], taker
 
 
-def tally_sensitive(partition: Partition) -> list[Tally]:
+def tally_sensitive(partition: Partition) -> list[ValueCounts]:
     """For each sensitive column the rows of each class and value; empty for points without sensitive values."""
     sensitive = partition.points.sensitive
     if sensitive is None:
@@ -168,7 +168,7 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
     ]
 
 
-def tally_people(partition: Partition) -> list[Tally]:
+def tally_people(partition: Partition) -> list[ValueCounts]:
     """For each sensitive column the different people of each class and value; empty where every row is a person."""
     points, sensitive = partition.points, partition.points.sensitive
     if sensitive is None or points.person is None:

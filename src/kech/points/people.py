@@ -37,23 +37,23 @@ def encode_people(table: Table, *, histories: bool = False) -> tuple[ColumnCodes
 
 def has_unique_numbers(table: Table, column: str) -> bool:
     """Whether a column holds whole numbers, another one in each row: then no spelling need be compared."""
-    place = table.index(column)
-    return is_whole(table.engine.layout.columns[place]) and table.engine.count_present(place)[0] == table.rows
+    index = table.index(column)
+    return is_whole(table.engine.layout.columns[index]) and table.engine.count_present(index)[0] == table.rows
 
 
 def encode_person(table: Table, column: str) -> ColumnCodes:
     """One person column as codes, in the order of its texts; what is missing is 0."""
-    place = table.index(column)
-    if is_whole(table.engine.layout.columns[place]):
+    index = table.index(column)
+    if is_whole(table.engine.layout.columns[index]):
         numbers, _ = table.values(column, "number")
         if len(numbers) and numbers[0] >= 0 and numbers[-1] < MOST_EXACT:
-            return ColumnCodes(place, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
+            return ColumnCodes(index, "number", numbers, rank_as_texts(numbers.astype(np.int64)) + np.int32(1), 0)
     values, _ = table.values(column, "text")
-    return ColumnCodes(place, "text", values, encode_spellings(values, fold_people), 0)
+    return ColumnCodes(index, "text", values, encode_spellings(values, fold_people), 0)
 
 
 def rank_as_texts(numbers: Ints) -> NDArray[np.int32]:
-    """The place of each of some whole numbers among their texts, which takes a third of the time of reading texts.
+    """The rank of each of some whole numbers among their texts, which takes a third of the time of reading texts.
 
     >>> rank_as_texts(np.array([0, 1, 2, 10, 11, 100]))
     array([0, 1, 5, 2, 4, 3], dtype=int32)
@@ -81,10 +81,14 @@ def count_table_people(table: Table) -> int | None:
     return count_people_of(table, mappings) if mappings else None
 
 
-def number_people(codes: NDArray[np.int32]) -> Ints:
-    """The number of the person of each row of codes: equal for equal rows, from 0."""
+def number_tuples(codes: NDArray[np.int32]) -> Ints:
+    """A number from 0 for each row of codes: equal for equal rows, ascending by the last code first.
+
+    Codes are -1 or more.
+    """
     if codes.shape[1] == 1:
-        return np.asarray((np.cumsum(np.bincount(codes[:, 0]) > 0) - 1)[codes[:, 0]])
+        column = codes[:, 0] + 1
+        return np.asarray((np.cumsum(np.bincount(column) > 0) - 1)[column])
     order = np.lexsort(codes.T)
     new = np.r_[False, (np.diff(codes[order], axis=0) != 0).any(axis=1)][: len(codes)]
     numbers = np.empty(len(codes), np.int64)
@@ -100,7 +104,7 @@ def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, his
     Numbers affect which person comes to which class.  They are drawn with the key, so that a release does not reveal
     the order of the table.
     """
-    in_table = number_people(codes)
+    in_table = number_tuples(codes)
     rows_of_person = np.bincount(in_table, rows).astype(np.int64)
     numbered = np.flatnonzero(rows_of_person > (0 if histories else 1))
     drawn = np.full(len(rows_of_person), ALONE, np.int32)
@@ -110,14 +114,14 @@ def draw_person_numbers(codes: NDArray[np.int32], rows: Ints, key: bytes, *, his
 
 def draw_order(count: int, key: bytes) -> NDArray[np.int32]:
     """The numbers from 0 to count - 1 in a random order that depends on the key."""
-    place = np.empty(count, np.int32)
-    place[np.argsort(draw_numbers(np.arange(count), key))] = np.arange(count, dtype=np.int32)
-    return place
+    rank = np.empty(count, np.int32)
+    rank[np.argsort(draw_numbers(np.arange(count), key))] = np.arange(count, dtype=np.int32)
+    return rank
 
 
-def draw_numbers(places: Ints, key: bytes) -> NDArray[np.uint64]:
-    """A random number for each place, all different, from the key."""
-    return scramble(places.astype(np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
+def draw_numbers(indices: Ints, key: bytes) -> NDArray[np.uint64]:
+    """A random number for each index, all different, from the key."""
+    return scramble(indices.astype(np.uint64) + np.uint64(int.from_bytes(key[:8], "little")))
 
 
 def mix(columns: Sequence[Ints]) -> Ints:
@@ -207,7 +211,7 @@ def assign_values(person: Ints | Persons, value: NDArray[np.int32], rows: Ints) 
     return np.r_[single, value[new]], np.r_[single, value[assigned]]
 
 
-class Holders(NamedTuple):
+class ValueHolders(NamedTuple):
     """How many people hold each value of a column.
 
     A person is assigned to one of their values (`assign_values`).  So the assigned people of some values are at most
@@ -221,12 +225,12 @@ class Holders(NamedTuple):
 
 def count_holders_of_values(
     table: Table, people: Sequence[ColumnCodes], values: Sequence[ColumnCodes]
-) -> Iterator[Holders]:
-    """For each column, how many people hold each of its values; the code of a value is its place, NULL is last."""
+) -> Iterator[ValueHolders]:
+    """For each column, how many people hold each of its values; the code of a value is its index, NULL is last."""
     codes = table.engine.code_all((*people, *values))
-    person, rows = number_people(codes[:, : len(people)]), np.ones(len(codes), np.int64)
-    for place, mapping in enumerate(values, len(people)):
+    person, rows = number_tuples(codes[:, : len(people)]), np.ones(len(codes), np.int64)
+    for column, mapping in enumerate(values, len(people)):
         size = len(mapping.codes)
-        own_values, assigned = assign_values(person, codes[:, place], rows)
+        own_values, assigned = assign_values(person, codes[:, column], rows)
         counts = np.bincount(assigned, minlength=size + 1)
-        yield Holders(np.bincount(own_values, minlength=size + 1)[:size], counts[:size], int(counts[size]))
+        yield ValueHolders(np.bincount(own_values, minlength=size + 1)[:size], counts[:size], int(counts[size]))

@@ -40,8 +40,8 @@ from kech.errors import (
 )
 from kech.points.people import (
     ALONE,
-    Holders,
     Persons,
+    ValueHolders,
     count_holders_of_values,
     count_people,
     draw_numbers,
@@ -304,10 +304,10 @@ class Points:
         """The points without people: distinct code tuples; and for each point of these the index of its tuple."""
         if self.person is None:
             return self, np.arange(len(self.weights))
-        first, place = distinct_rows(self.codes.astype(np.int64))
-        weights = np.bincount(place, self.weights, len(first)).astype(np.int64)
+        first, point_of_row = distinct_rows(self.codes.astype(np.int64))
+        weights = np.bincount(point_of_row, self.weights, len(first)).astype(np.int64)
         codes = np.ascontiguousarray(self.codes[first])
-        return replace(self, codes=codes, weights=weights, grains=None, person=None, results={}), place
+        return replace(self, codes=codes, weights=weights, grains=None, person=None, results={}), point_of_row
 
     def eps_error(self, metric: str = "box") -> float:
         """The most by which coarse axes change a radius: up or down where values were moved, otherwise only up."""
@@ -342,13 +342,13 @@ def join_equal(points: Points, chosen: NDArray[np.int64], columns: Sequence[int]
     """The chosen points on some of the axes, with `rows` rows each; equal ones of one person are joined."""
     codes = points.codes[chosen][:, columns]
     who = np.zeros(len(chosen), np.int64) if points.person is None else points.person[chosen]
-    first, place = distinct_rows(np.ascontiguousarray(np.column_stack([codes.astype(np.int64), who])))
+    first, point_of_row = distinct_rows(np.ascontiguousarray(np.column_stack([codes.astype(np.int64), who])))
     return replace(
         points,
         axes=tuple(points.axes[j] for j in columns),
         mappings=(),
         codes=np.ascontiguousarray(codes[first]),
-        weights=np.bincount(place, rows, len(first)).astype(np.int64),
+        weights=np.bincount(point_of_row, rows, len(first)).astype(np.int64),
         grains=None,
         person=None if points.person is None else np.ascontiguousarray(points.person[chosen][first]),
         results={},
@@ -539,11 +539,11 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[ColumnC
 
 def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first grain of each point, and the point of each grain; the codes of grains ascend."""
-    place = number_runs(codes)
+    run = number_runs(codes)
     if person is None:
-        return np.flatnonzero(np.diff(place, prepend=-1)), place
-    order = order_pairs(place, person)
-    new = np.r_[True, (np.diff(place[order]) != 0) | (np.diff(person[order]) != 0)][: len(codes)]
+        return np.flatnonzero(np.diff(run, prepend=-1)), run
+    order = order_pairs(run, person)
+    new = np.r_[True, (np.diff(run[order]) != 0) | (np.diff(person[order]) != 0)][: len(codes)]
     point = np.empty(len(codes), np.int64)
     point[order] = np.cumsum(new) - 1
     return order[new], point
@@ -592,11 +592,11 @@ def build_axes(
 ) -> tuple[tuple[Axis, ...], tuple[ColumnCodes, ...]]:
     """The axis of each quasi-identifier, and the mapping of its values to codes."""
     numbered = [read_values(table, column) for column in table.quasi_identifiers]
-    places, by_rows = zip(*numbered, strict=True)
-    holders = count_holders_of_values(table, people, places) if people else by_rows
+    codings, by_rows = zip(*numbered, strict=True)
+    holders = count_holders_of_values(table, people, codings) if people else by_rows
     coded = [
         code_values(table, values, counts, labels, by_level=by_level)
-        for values, counts in zip(places, holders, strict=True)
+        for values, counts in zip(codings, holders, strict=True)
     ]
     axes, mappings = zip(*coded, strict=True)
     return axes, mappings
@@ -607,16 +607,16 @@ def build_axis(table: Table, column: str, labels: Labels, *, by_level: bool = Fa
     return code_values(table, *read_values(table, column), labels, by_level=by_level)[0]
 
 
-def read_values(table: Table, column: str) -> tuple[ColumnCodes, Holders]:
-    """The distinct values of a column, each with its place as code and NULL behind them, and the rows of each."""
+def read_values(table: Table, column: str) -> tuple[ColumnCodes, ValueHolders]:
+    """The distinct values of a column, each with its index as code and NULL behind them, and the rows of each."""
     kind = "text" if find_hierarchy(table, column) is not None else table.kind(column)
     values, rows = table.values(column, kind)
-    places = ColumnCodes(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
-    return places, Holders(rows, rows, int(table.facts(column).nulls))
+    coding = ColumnCodes(table.index(column), kind, values, np.arange(len(values), dtype=np.int32), len(values))
+    return coding, ValueHolders(rows, rows, int(table.facts(column).nulls))
 
 
 def code_values(
-    table: Table, values: ColumnCodes, holders: Holders, labels: Labels, *, by_level: bool
+    table: Table, values: ColumnCodes, holders: ValueHolders, labels: Labels, *, by_level: bool
 ) -> tuple[Axis, ColumnCodes]:
     """The axis of one column, and the mapping of its values to codes.
 
@@ -713,8 +713,8 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Column
 def encode_by_order(column: str, values: Sequence[str], order: Sequence[str]) -> NDArray[np.int32]:
     """The code of each value: its position in the user's order, from 1; 0 for empty text."""
     check_in_order(column, values, {*order, ""})
-    place = {text: i for i, text in enumerate(order, 1)} | {"": 0}
-    return np.array([place[value] for value in values], np.int32)
+    index_of = {text: i for i, text in enumerate(order, 1)} | {"": 0}
+    return np.array([index_of[value] for value in values], np.int32)
 
 
 def check_in_order(column: str, values: Sequence[str], order: set[str]) -> None:

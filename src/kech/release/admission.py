@@ -19,16 +19,25 @@ from numpy.typing import NDArray
 
 from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
+from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
-from kech.points.people import encode_people, number_people
+from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
-from kech.release.ledger import Entry, Ledger, finish_entry, hash_path, hash_table, time_now
+from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
 from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
-from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
+from kech.system.memory import (
+    BASE_BYTES,
+    CELL_BYTES,
+    CELL_COPIES,
+    CODE_BYTES,
+    DISTINCT_VALUE_BYTES,
+    PAIR_BYTES,
+    ROW_BYTES,
+)
 from kech.system.secret import OwnerSecret
 from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
@@ -62,13 +71,18 @@ BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
     "released before, or allow it with --allow-composition."
 )
+SAMPLED = (
+    "The theorem of --dp-epsilon is for one release of a table and its later versions, and this one cannot be made "
+    "from the earlier one. What both tell together it does not bound."
+)
 NEVER_HANDED_OUT = "If the earlier one was never handed out, say so: kech ledger --forget FILE."
 TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its place: --replace."
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
-    "worst_k": None,
     "below": None,
+    "candidates": None,
+    "changed": None,
     "counted": "rows",
 }  # figures of no composition
 
@@ -94,7 +108,7 @@ class Admission:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DraftRelease:
     """A release that is written aside; `trace` is gone once it is in its place, and tells so even after a crash."""
 
     path: Path
@@ -104,7 +118,7 @@ class Draft:
     table: Table
     trace: Path
     address: Address | None = None
-    new: "Sequence[Draft] | None" = None  # of a later release of a series: its new rows, which alone are judged
+    new: "Sequence[DraftRelease] | None" = None  # of a later release of a series: its new rows, which alone are judged
     is_part: bool = False  # these new rows
 
     def open_columns(self, columns: Sequence[str]) -> AbstractContextManager[Table]:
@@ -119,12 +133,12 @@ class Draft:
             reason = f"{file!r} has quasi-identifiers that the series lacks: {', '.join(lacking)}."
             raise UsageError(f"{reason} Remove from the table the rows that were released in it.")
 
-    def entry(self, key: str, contents: Sequence[int]) -> Entry:
+    def entry(self, key: str, contents: Sequence[int]) -> LedgerEntry:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         claims, dropped = self.claims["claims"], {*self.table.dropped}
-        return Entry(
+        return LedgerEntry(
             table,
             where,
             self.claims["file"]["sha256"],
@@ -162,30 +176,31 @@ class Nested(NamedTuple):
     is_same: bool
 
 
-class Comparison(NamedTuple):
+class PastComparison(NamedTuple):
     """A draft beside the files of earlier releases."""
 
     nested: Nested | None = None  # the trusted file that it is a coarsening of
     composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
+    sampled: bool = False  # whether one of them is a sample with differential privacy
 
 
 class Past(NamedTuple):
     """The releases that the ledger knows, by what their tables have in common with the new one."""
 
-    same: Sequence[Entry] = ()  # the whole table
-    shared: Sequence[Entry] = ()  # some rows or people
-    unlike: Sequence[Entry] = ()
+    same: Sequence[LedgerEntry] = ()  # the whole table
+    shared: Sequence[LedgerEntry] = ()  # some rows or people
+    unlike: Sequence[LedgerEntry] = ()
 
     @property
-    def before(self) -> list[Entry]:
+    def before(self) -> list[LedgerEntry]:
         """Those that count, the last one last."""
         return sorted([*self.same, *self.shared], key=lambda entry: entry.time)
 
 
 @contextmanager
-def check_admission(draft: Draft, terms: AdmissionOptions) -> Iterator[Admission]:
+def check_admission(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Admission]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:
@@ -228,21 +243,21 @@ def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
     find_replaced(target, hash_path(book.key, target), book.releases)
 
 
-def find_replaced(target: Path, place: str, releases: Sequence[Entry]) -> int:
+def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> int:
     """The number of the release that was put at this very path and still lies there; a copy elsewhere stays.
 
     A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
     """
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    places = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
-    if not places:
+    entries = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
+    if not entries:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
-    return places[-1]
+    return entries[-1]
 
 
 def recognise(
-    table: Table, contents: str, others: Sequence[Entry], ledger: Ledger, secret: OwnerSecret
+    table: Table, contents: str, others: Sequence[LedgerEntry], ledger: Ledger, secret: OwnerSecret
 ) -> tuple[list[Sketch], Past]:
     """The sketches of a table, and which earlier releases are of the same rows, all or some."""
     same = [other for other in others if other.table == contents]
@@ -258,7 +273,7 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
-def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
+def judge(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
@@ -269,7 +284,7 @@ def judge(draft: Draft, past: Past, terms: AdmissionOptions) -> Admission:
         return judge_files(draft, past, files, terms) if known or files else Admission("first")
 
 
-def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Admission:
+def judge_new(parts: Sequence[DraftRelease], past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a later release of a series: only its new cohorts are judged, since the old ones were before.
 
     They are a part of the table, so earlier releases of all of it count as releases of some of its rows.
@@ -280,7 +295,7 @@ def judge_new(parts: Sequence[Draft], past: Past, terms: AdmissionOptions) -> Ad
     return with_past[0] if with_past else Admission("series", len(terms.series or ()))
 
 
-def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:
+def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], terms: AdmissionOptions) -> Admission:
     """A coarsening of an earlier release is admitted; others must be allowed, unless only some rows were released
     before, or it is the release of a series, and all have as many candidates as one release alone leaves.
 
@@ -299,7 +314,7 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
         comparison = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
-    nested, composition, left_out, columns = comparison
+    nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
@@ -308,6 +323,8 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+    if sampled and not terms.allow_composition:
+        raise refuse(when, f"{SAMPLED} {withdraw_words(draft, known, terms)} {REPEAT}{OTHERWISE}")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
@@ -316,7 +333,7 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Admi
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
 
 
-def withdraw_words(draft: Draft, known: set[str], terms: AdmissionOptions) -> str:
+def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions) -> str:
     """What to do where nobody has the earlier release: in one step, where it lies at the same path."""
     lies_there = terms.series is None and draft.target.is_file() and digest(draft.target) in known
     return TAKE_ITS_PLACE.format(name=draft.target.name) if lies_there else NEVER_HANDED_OUT
@@ -325,20 +342,21 @@ def withdraw_words(draft: Draft, known: set[str], terms: AdmissionOptions) -> st
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
     """Whether releases of other tables, or a series, leave as many candidates as each promised alone.
 
-    In every intersection of classes: who knows the sizes of the classes may exclude those that nobody can be in.
+    In every intersection of classes, and no few rows came or left under equal labels.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    return (of_others or terms.series is not None) and composition.worst_k >= least
+    is_kept = composition.joint_k >= least and not composition.changed
+    return (of_others or terms.series is not None) and is_kept
 
 
-def first_of(entry: Entry) -> str:
+def first_of(entry: LedgerEntry) -> str:
     """The hash of the first release that an entry repeats; its own where it repeats none."""
     return entry.same_as or entry.release
 
 
 def compare(
-    draft: Draft, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
-) -> Comparison:
+    draft: DraftRelease, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
+) -> PastComparison:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
 
     Files of `others` were made of other tables.
@@ -350,7 +368,8 @@ def compare(
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     for path, release in zip(files, theirs, strict=True):
         draft.check_columns(path.name, release.quasi_identifiers)
-    with draft.open_columns(list(columns)) as table:
+    sampled = any(STATED[0] in release.document["parameters"] for release in (mine, *theirs))
+    with draft.open_columns([*columns, *mine.cells]) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)
         left_out = any(release.rows < table.rows for release in theirs)
@@ -358,25 +377,25 @@ def compare(
             if path in trusted and other.release is release and is_coarsening(later, other):
                 is_same = is_coarsening(other, later)
                 if is_same or not (has_histories(mine) and not has_histories(release)):
-                    return Comparison(Nested(path, is_same))
+                    return PastComparison(Nested(path, is_same))
         if not all_known:
-            return Comparison()
+            return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
-        places = {
+        positions = {
             "others": [i for i, path in enumerate(files, 1) if path in others],
             "partly_read": [
                 i for i, (all_of_it, read) in enumerate(zip(theirs, readable, strict=True), 1) if read is not all_of_it
             ],
         }
         linkages, person = [later, *linked], find_people(table)
-        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **places)
-        return Comparison(None, composition, left_out, lacking)
+        composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **positions)
+        return PastComparison(None, composition, left_out, lacking, sampled)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:
     """The person of each row, as a number; none where every row is another person."""
     mappings = encode_people(table)
-    return number_people(table.engine.code_rows(mappings)) if mappings else None
+    return number_tuples(table.engine.code_rows(mappings)) if mappings else None
 
 
 def drop_unknown(release: Published, table: Table) -> Published:
@@ -384,10 +403,10 @@ def drop_unknown(release: Published, table: Table) -> Published:
 
     Classes may have equal labels then; each stays a class, and a row may be in any of them as far as the table tells.
     """
-    known = [place for place, name in enumerate(release.quasi_identifiers) if name in table.columns]
+    known = [index for index, name in enumerate(release.quasi_identifiers) if name in table.columns]
     if len(known) == len(release.quasi_identifiers) or not known:
         return release
-    names = tuple(release.quasi_identifiers[place] for place in known)
+    names = tuple(release.quasi_identifiers[index] for index in known)
     return replace(
         release, quasi_identifiers=names, labels=tuple(tuple(row[p] for p in known) for row in release.labels)
     )
@@ -405,8 +424,8 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     """
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
-    places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
-    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + places * PLACE_BYTES
+    values = sum(table.facts(name).distinct for name in table.quasi_identifiers)
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + values * DISTINCT_VALUE_BYTES
     need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
     need += max(0, pairs - releases * table.rows) * PAIR_BYTES
     if need > table.allowed_bytes:
@@ -415,11 +434,12 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
-    counted = "people" if composition.counted == "people" else "candidates"
+    counted = "people" if composition.counted == "people" else "rows"
+    changed = f" {composition.changed:,} rows came or left under equal labels, which shows them."
     return (
-        f"one alone hides every row among {composition.k} {counted} or more; together, some row "
-        f"among {composition.joint_k} (the smallest overlap of classes has {composition.worst_k}), and "
-        f"{composition.below:,} of {composition.rows:,} rows among fewer than {composition.k}."
+        f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
+        f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
+        f"{composition.k}.{changed if composition.changed else ''}"
     )
 
 
@@ -437,18 +457,18 @@ def describe_lacking(columns: Sequence[str]) -> str:
 @contextmanager
 def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path], memory: int | None) -> Iterator[Sequence[Path]]:
     """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
-    with private_folder() as place:
+    with private_folder() as folder:
         addresses = [find_address(name) for name in earlier]
         yield [
-            export_table(address, place / str(i), folders, memory) if address else Path(name)
+            export_table(address, folder / str(i), folders, memory) if address else Path(name)
             for i, (name, address) in enumerate(zip(earlier, addresses, strict=True))
         ]
 
 
-def export_table(address: Address, place: Path, folders: Iterable[Path], memory: int | None) -> Path:
+def export_table(address: Address, folder: Path, folders: Iterable[Path], memory: int | None) -> Path:
     """A released table as text, with the certificate of its hash, which lies in a folder at hand."""
-    place.mkdir()
-    file = place / f"{address.table.replace('/', '_')}.csv"
+    folder.mkdir()
+    file = folder / f"{address.table.replace('/', '_')}.csv"
     with open_database(address, memory) as database:
         database.export(file)
     certificate = find_certificate(digest(file), folders)

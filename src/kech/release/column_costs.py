@@ -91,6 +91,6 @@ def agreement(points: Points, columns: list[int], j: int) -> float:
 def count_pairs(points: Points, columns: list[int]) -> int:
     """Pairs of rows that are equal on some columns."""
     codes = np.column_stack([np.zeros(len(points.weights), np.int64), points.codes[:, columns].astype(np.int64)])
-    _, place = distinct_rows(np.ascontiguousarray(codes))
-    rows = np.bincount(place, points.weights).astype(np.int64)
+    _, point_of_row = distinct_rows(np.ascontiguousarray(codes))
+    rows = np.bincount(point_of_row, points.weights).astype(np.int64)
     return int((rows * (rows - 1) // 2).sum())

@@ -1,7 +1,6 @@
 """Composition: what several releases of one table tell together.
 
-In: releases, each linked to the table they were made of.  Out: which classes were merged, or the joint candidates.
-A record that is found in several releases could be any row that all its classes cover.
+In: releases, each linked to the table they were made of.  Out: which classes were merged, or the joint k.
 """
 
 from collections import Counter
@@ -13,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
-from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
+from kech.certificate.labels import EVERYTHING, read_position, read_prefix, read_set
 from kech.errors import BadOption
-from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
+from kech.release.covers import Cover, find_cover, find_present, leave_undecided_alone
+from kech.release.linkage import Bools, Linkage, LinkedColumn
+from kech.release.meet import Check, count_joint, find_meet, number_labels
+from kech.release.placement import place_own, rule_out
 from kech.release.published import Ints, Published, normalize_cell
 
 Contents = list[Counter[tuple[Cell, ...]]]  # of each class the other cells of its rows
@@ -27,94 +29,90 @@ MOST_CELLS = 10_000  # whose equal texts are one in memory
 class Composition:
     """What is left to hide among for somebody who has several releases; k is the smallest class of any of them.
 
-    Candidates are people, where the table names them, and rows otherwise.
+    Rows are counted, or people, where the table names them.
     """
 
-    rows: int
+    rows: int  # in several releases
     k: int
-    joint_k: int
-    below: int  # rows with fewer than k candidates
-    worst_k: int  # in any intersection of classes, also of those in which nobody may be
+    joint_k: int  # in the smallest intersection of classes that a row could be in
+    below: int  # rows in intersections of fewer than k
+    candidates: int  # the fewest rows that a row could share its classes with
+    changed: int  # rows that came or left under equal labels, fewer than k at once
     counted: str = "rows"
-
-
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
-class Cover:
-    """Which rows could be in which cell; rows ascend, and each stands once for every cell it could be in."""
-
-    row: Ints
-    cell: Ints
-
-    @property
-    def sizes(self) -> Ints:
-        """Rows that could be in each cell."""
-        return np.bincount(self.cell)
 
 
 def compose(
     linkages: Sequence[Linkage],
     option: str,
-    check: Callable[[int], None] | None = None,
+    check: Check | None = None,
     *,
     person: Ints | None = None,
     others: Collection[int] = (),
     partly_read: Collection[int] = (),
     is_part: bool = False,
 ) -> Composition:
-    """How many rows a person is confused with, at least, by somebody who has all these releases.
+    """Among how many rows of a table each hides from somebody who has all these releases (`kech.release.meet`).
 
-    With C_i(r) the rows that some class of release i covers together with row r,
+    Rows, or different people where the `person` of each row is known.  Where boxes overlap, there are many more pairs
+    of a row and an intersection than rows: `check` hears how many before they are held, and may refuse.
 
-        joint k = min_r |C_1(r) & C_2(r) & ...|
-
-    in rows, or in different people where the `person` of each row is known.  Where no boxes overlap, these are the
-    classes of the joined table.  Where they do, there are many more pairs of a row and a cell than rows: `check` hears
-    how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
-    share rows with this one: rows that came or left stand out where labels are equal.  Of a part of a table that shares
-    rows with others, any number of rows may be shared.
+    The releases in the places `others` were made of other tables, which share rows with this one: which rows, only
+    labels tell; and rows that came or left stand out where labels are equal.  Of a part of a table that shares rows
+    with others, any number of rows may be shared.
 
     Releases in the places `partly_read` have quasi-identifiers that the table lacks.  Others may know these, and with
     them which of several classes a row is in: such rows are nobody's candidates but their own.
     """
     k = min(promised_k(linkage.release) for linkage in linkages)
-    covers = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
-    joint = leave_alone(intersect_all(covers, check), find_undecided([covers[i] for i in partly_read]))
-    candidates = count_candidates(joint, k, person)
+    fits = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
+    if check:
+        check(sum(len(cover.row) for cover in fits))
+    placed = (place_rows(linkages[i], cover, i in others) for i, cover in enumerate(fits))
+    covers, own = zip(*placed, strict=True)
     if not is_part:
-        check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
-    changes = [count for i in others for count in count_changes(linkages[0], linkages[i])]
-    small_changes = [count for count in changes if count < k]
-    joint_k = min([int(candidates.min(initial=linkages[0].rows)), *small_changes])
-    who = joint.row if person is None else person[joint.row]
-    worst_k = int(count_distinct(joint.cell, who).min(initial=joint_k))
-    counted = "rows" if person is None else "people"
+        check_overlap(covers, linkages, others, option)
+    alone = [leave_undecided_alone(cover) if i in partly_read else cover for i, cover in enumerate(own)]
+    holders = find_present(covers)
+    surely = holders & ~np.isin(np.arange(len(linkages)), list(others))
+    meet = find_meet(alone, number_cells(linkages, alone), holders, surely, person, check)
+    joint = count_joint(covers, holders, surely, k, person, check)
+    changes = [count for i in others for count in count_changes(linkages[0], linkages[i]) if count < k]
     return Composition(
-        len(candidates), k, joint_k, int((candidates < k).sum()) + sum(small_changes), min(worst_k, joint_k), counted
+        len(meet.key),
+        k,
+        linkages[0].rows if meet.joint_k is None else meet.joint_k,
+        len(meet.find_below(k)),
+        int(joint.count.min(initial=linkages[0].rows)),
+        sum(changes),
+        "rows" if person is None else "people",
     )
 
 
-def find_undecided(covers: Sequence[Cover]) -> Ints:
-    """Rows that could be in several cells of one of these covers."""
-    several = [np.flatnonzero(np.bincount(cover.row) > 1) for cover in covers]
-    return np.unique(np.concatenate([*several, np.empty(0, np.int64)])).astype(np.int64)
+def place_rows(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, Cover]:
+    """Which rows could be in which class for a reader of the file; and for the owner, who knows their other cells."""
+    if is_other:
+        return cover, cover
+    reader = rule_out(cover, linkage.release.sizes)
+    return reader, place_own(reader, [(linkage, np.arange(linkage.rows))])
 
 
-def leave_alone(cover: Cover, rows: Ints) -> Cover:
-    """A cover in which each of these rows has a cell of its own, and no other."""
-    if not len(rows):
-        return cover
-    others = ~np.isin(cover.row, rows)
-    alone = np.intersect1d(rows, cover.row)
-    first = int(cover.cell.max(initial=-1)) + 1
-    row = np.concatenate([cover.row[others], alone])
-    cell = np.concatenate([cover.cell[others], first + np.arange(len(alone))])
-    order = np.argsort(row, kind="stable")
-    return Cover(row[order], np.unique(cell[order], return_inverse=True)[1].ravel())
+def number_cells(linkages: Sequence[Linkage], covers: Sequence[Cover]) -> list[Ints]:
+    """The number of the labels of each cell; cells of one row alone have numbers of their own."""
+    numbers = number_labels([linkage.release for linkage in linkages])
+    fresh = 1 + max(int(each.max(initial=0)) for each in numbers)
+    extra = [max(0, int(cover.cell.max(initial=-1)) + 1 - len(own)) for cover, own in zip(covers, numbers, strict=True)]
+    starts = fresh + np.cumsum([0, *extra])
+    return [
+        np.concatenate([own, first + np.arange(more)])
+        for own, first, more in zip(numbers, starts.tolist(), extra, strict=False)
+    ]
 
 
-def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) -> None:
+def check_overlap(covers: Sequence[Cover], linkages: Sequence[Linkage], others: Collection[int], option: str) -> None:
     """Refuse tables that share rows where fewer than half of the rows lie in classes of all releases."""
-    if earlier and matched < MOST * min(rows, *earlier):
+    matched = int(find_present(covers).all(axis=1).sum())
+    earlier = [linkages[i].release.rows for i in others]
+    if earlier and matched < MOST * min(linkages[0].rows, *earlier):
         raise BadOption(
             option,
             "fewer than half of the rows lie in classes of all releases, though some rows are the same: values are "
@@ -141,7 +139,7 @@ def count_changes(later: Linkage, earlier: Linkage) -> list[int]:
     if not columns:
         return []
     ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
-    pairs = [(ours[place], theirs[twin]) for place, twin in find_same(later, earlier).items()]
+    pairs = [(ours[group], theirs[twin]) for group, twin in find_same(later, earlier).items()]
     changes = [change.total() for one, other in pairs for change in (one - other, other - one)]
     return [count for count in changes if count]
 
@@ -151,8 +149,8 @@ def count_contents(linkage: Linkage, columns: Sequence[str]) -> Contents:
     contents: Contents = [Counter() for _ in linkage.release.labels]
     group = linkage.release.group.tolist()
     cells = list(zip(*cells_of(linkage, columns), strict=True)) if columns else [()] * len(group)
-    for place, row in zip(group, cells, strict=True):
-        contents[place][row] += 1
+    for number, row in zip(group, cells, strict=True):
+        contents[number][row] += 1
     return contents
 
 
@@ -162,84 +160,8 @@ def find_same(one: Linkage, other: Linkage) -> dict[int, int]:
     if names != sorted(other.release.quasi_identifiers):
         return {}
     first, second = (zip(*(each.release.column_labels(name) for name in names), strict=True) for each in (one, other))
-    places = {labels: place for place, labels in enumerate(second)}
-    return {place: places[labels] for place, labels in enumerate(first) if labels in places}
-
-
-def count_candidates(cover: Cover, enough: int, person: Ints | None = None) -> Ints:
-    """For each covered row the rows it shares a cell with, itself too; from `enough` on, not more than there are.
-
-    Where the person of each row is given, the people of these rows are counted.
-    """
-    rows, first, cells = np.unique(cover.row, return_index=True, return_counts=True)
-    if not len(rows):
-        return rows
-    who = cover.row if person is None else person[cover.row]
-    candidates = np.maximum.reduceat(count_distinct(cover.cell, who)[cover.cell], first)
-    by_cell = who[np.argsort(cover.cell, kind="stable")]
-    starts = np.concatenate([[0], np.cumsum(cover.sizes)])
-    for at in np.flatnonzero((candidates < enough) & (cells > 1)).tolist():
-        own_cells = cover.cell[first[at] : first[at] + cells[at]].tolist()
-        candidates[at] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in own_cells)))
-    return candidates
-
-
-def count_distinct(cell: Ints, who: Ints) -> Ints:
-    """Of each cell how many different rows or people are in it."""
-    order = np.lexsort((who, cell))
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (np.diff(cell[order]) != 0) | (np.diff(who[order]) != 0)
-    return np.bincount(cell[order][is_new])
-
-
-def find_cover(linkage: Linkage, option: str, least_people: Ints | None = None) -> Cover:
-    """The rows that each class of a release covers; a table that lacks some of its people is another one.
-
-    Where a person may have several rows, every class needs as many rows as it `held` people.
-    """
-    cover, classes = cover_classes(linkage), len(linkage.release.labels)
-    check_covers(linkage, np.arange(classes), np.bincount(cover.cell, minlength=classes), option, least_people)
-    return cover
-
-
-def cover_classes(linkage: Linkage) -> Cover:
-    """Which rows of a table could be in which class of a release, by their quasi-identifiers; nothing is refused."""
-    rows_of = [linkage.candidates(group) for group in range(len(linkage.release.labels))]
-    rows, cells = np.concatenate(rows_of), np.repeat(np.arange(len(rows_of)), list(map(len, rows_of)))
-    order = np.argsort(rows, kind="stable")
-    return Cover(rows[order], cells[order])
-
-
-def intersect(first: Cover, second: Cover) -> Cover:
-    """Every pair of cells that some row could be in."""
-    row, ours, theirs = pair_cells(first, second)
-    pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
-    return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
-
-
-def pair_cells(first: Cover, second: Cover) -> tuple[Ints, Ints, Ints]:
-    """Every row with each cell of the first and each of the second that it could be in."""
-    times = count_cells(second, first)
-    starts = np.concatenate([[0], np.cumsum(times)])[:-1]
-    repeats = times[first.row]
-    nth = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    row, ours = np.repeat(first.row, repeats), np.repeat(first.cell, repeats)
-    return row, ours, second.cell[starts[row] + nth]
-
-
-def intersect_all(covers: Sequence[Cover], check: Callable[[int], None] | None = None) -> Cover:
-    """The cells of all of these together; `check` hears how many pairs of a row and a cell there will be."""
-    joint, *others = covers
-    for cover in others:
-        if check:
-            check(int(count_cells(cover, joint)[joint.row].sum()))
-        joint = intersect(joint, cover)
-    return joint
-
-
-def count_cells(cover: Cover, other: Cover) -> Ints:
-    """For each row of either the cells of the first that it could be in."""
-    return np.bincount(cover.row, minlength=int(other.row.max(initial=-1)) + 1)
+    class_of = {labels: number for number, labels in enumerate(second)}
+    return {number: class_of[labels] for number, labels in enumerate(first) if labels in class_of}
 
 
 # -- nested releases -----------------------------------------------------------------------------------------
@@ -273,11 +195,11 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     missing = earlier.release.rows - later.release.rows
     known = {column.axis["column"]: column for column in earlier.columns}
     holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
-    places = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
+    columns = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
-        label = tuple(None if place is None else labels[place] for place in places)
+        label = tuple(None if column is None else labels[column] for column in columns)
         into.append(choose_holder(holders, label, same.get(label), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
@@ -365,8 +287,8 @@ class Holder:
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
         if self.later.is_line:
             low, high, closed = self.later.interval(within)
-            places = [read_place(ours, value) for value in values or [""]]
-            return all(low <= x < high or (closed and x == high) for x in places)
+            positions = [read_position(ours, value) for value in values or [""]]
+            return all(low <= x < high or (closed and x == high) for x in positions)
         return bool(values) and values <= stands_for(self.later, within)
 
 
@@ -392,5 +314,5 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
     if column.axis["axis"] != "hierarchy":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
-    counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}
+    counts = {len(leaves), len(leaves.intersection(column.index_of_cell) if column.paths else leaves)}
     return frozenset(leaves if count_leaves(column.axis, label) in counts else [])

@@ -73,6 +73,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         if request.columns.person:
             raise BadOption("--person", "a transformer counts rows, not people. Omit --person, or use make_release.")
         request.goal.refuse_history("a transformer takes rows apart, and knows no people.")
+        request.goal.refuse_sample("a transformer publishes every row, and no sample. Use make_release.")
         columns = self._columns(X, reset=True)
         left = tuple(name for name in columns if name not in request.columns.sensitive)
         request = request.override(quasi_identifiers=request.columns.quasi_identifiers or left)

@@ -43,7 +43,7 @@ SHORTEST = 8  # letters of a hash that name a release
 WORK = 2**14  # of scrypt
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One release: keyed hashes of its table and of where that lay, a plain one of the published file."""
 
     table: str
@@ -66,12 +66,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         return f"{self.time}, k={self.k}"
 
 
-class Book(msgspec.Struct, forbid_unknown_fields=True):
+class LedgerFile(msgspec.Struct, forbid_unknown_fields=True):
     """What stands in the file."""
 
     ledger: int
     key: str
-    releases: list[Entry]
+    releases: list[LedgerEntry]
     check: str = ""  # of the secret that the sketches are keyed with
 
 
@@ -92,17 +92,17 @@ class Ledger:
         return self.folder / "ledger.json"
 
     @contextmanager
-    def lock(self) -> Iterator[Book]:
+    def lock(self) -> Iterator[LedgerFile]:
         """The book, while no other process reads or writes it."""
         with hold_lock(self.folder / "ledger.lock", "Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
 
-    def read(self) -> Book:
+    def read(self) -> LedgerFile:
         """The book as it stands; a new one has a new key."""
         try:
-            book = msgspec.json.decode(self.path.read_bytes(), type=Book)
+            book = msgspec.json.decode(self.path.read_bytes(), type=LedgerFile)
         except FileNotFoundError:
-            book = Book(VERSION, secrets.token_hex(32), [])
+            book = LedgerFile(VERSION, secrets.token_hex(32), [])
         except OSError as failure:
             raise BadLedger(self.path, f"it cannot be read: {failure.strerror}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -113,9 +113,9 @@ class Ledger:
             raise BadLedger(self.path, "its key is damaged.")
         return book
 
-    def write(self, book: Book, releases: list[Entry]) -> None:
+    def write(self, book: LedgerFile, releases: list[LedgerEntry]) -> None:
         """Put a book with these releases in place, whole or not at all; the ledger must be held."""
-        new = Book(VERSION, book.key, releases, book.check)
+        new = LedgerFile(VERSION, book.key, releases, book.check)
         write_text(self.path, msgspec.json.format(msgspec.json.encode(new)).decode() + "\n", private=True)
         kept = {entry.sketch for entry in releases}
         for path in self.sketches.iterdir() if self.sketches.is_dir() else ():
@@ -127,7 +127,7 @@ class Ledger:
         """The folder of the sketches, a file for each release."""
         return self.folder / SKETCHES
 
-    def open_secret(self, book: Book) -> OwnerSecret:
+    def open_secret(self, book: LedgerFile) -> OwnerSecret:
         """The secret that sketches are keyed with; another one could not know any row again, so it is refused."""
         secret = open_secret_in(self.folder)
         check = secret.derive("ledger check").hex()[:SHORTEST]
@@ -144,7 +144,7 @@ class Ledger:
         write_bytes(self.sketches / name, msgspec.msgpack.encode(list(sketches)), private=True)
         return name
 
-    def read_sketches(self, entry: Entry) -> list[Sketch]:
+    def read_sketches(self, entry: LedgerEntry) -> list[Sketch]:
         """The sketches of a release; none where it was entered by a kech that made none."""
         if not entry.sketch:
             return []
@@ -197,7 +197,7 @@ class Ledger:
         return [entry.release for entry in struck]
 
 
-def find_status(entry: Entry) -> str:
+def find_status(entry: LedgerEntry) -> str:
     """What became of a release: "placed", "never", or "open" while somebody is at it or nobody can tell."""
     try:
         if not entry.draft or not Path(entry.draft).exists():
@@ -222,7 +222,7 @@ def find_status_of_table(address: Address, release: str) -> str:
         return "open"
 
 
-def finish_entry(entry: Entry) -> Entry:
+def finish_entry(entry: LedgerEntry) -> LedgerEntry:
     """An entry once its release is in its place."""
     return msgspec.structs.replace(entry, draft="", address="")
 

@@ -17,7 +17,15 @@ from numpy.typing import NDArray
 
 from kech.axes.hierarchy import read_hierarchy
 from kech.certificate import Axis, Cell
-from kech.certificate.labels import EVERYTHING, is_line, range_reader, read_interval, read_place, read_prefix, read_set
+from kech.certificate.labels import (
+    EVERYTHING,
+    is_line,
+    range_reader,
+    read_interval,
+    read_position,
+    read_prefix,
+    read_set,
+)
 from kech.errors import BadOption, NoSuchColumn
 from kech.points.points import find_hierarchy
 from kech.release.published import Ints, Published
@@ -49,14 +57,14 @@ class LinkedColumn:
         return np.bincount(self.codes, minlength=len(self.texts))
 
     @cached_property
-    def places(self) -> dict[Cell, int]:
+    def index_of_cell(self) -> dict[Cell, int]:
         """The code of each distinct cell."""
         return {text: code for code, text in enumerate(self.texts)}
 
     @cached_property
     def numbers(self) -> Floats:
         """Distinct cells as places on the line; NaN for what is none."""
-        return np.array([read_place(self.axis, text) for text in self.texts])
+        return np.array([read_position(self.axis, text) for text in self.texts])
 
     @cached_property
     def cover(self) -> Any:
@@ -87,8 +95,8 @@ class LinkedColumn:
         cells = np.flatnonzero(self.cover(label))
         counts = self.counts[cells]
         before = np.cumsum(counts) - counts
-        places = np.arange(counts.sum()) + np.repeat(self.starts[cells] - before, counts)
-        return np.asarray(self.by_cell[places])
+        index_of_cell = np.arange(counts.sum()) + np.repeat(self.starts[cells] - before, counts)
+        return np.asarray(self.by_cell[index_of_cell])
 
     def interval(self, label: str) -> tuple[float, float, bool]:
         """Both ends, and whether the second belongs to it; NaN where the label is none."""
@@ -144,7 +152,7 @@ class LinkedColumn:
 
     def cells_among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
-        return self._mark([self.places[value] for value in values if value in self.places])
+        return self._mark([self.index_of_cell[value] for value in values if value in self.index_of_cell])
 
     def _find_covered(self, label: Cell) -> Bools:
         if label == EVERYTHING:

@@ -16,6 +16,7 @@ from kech.cuts.protection import is_protected
 from kech.errors import AlreadyReleased, BadOption, GoalNotMet
 from kech.points.partition import Partition
 from kech.points.points import PointLimit, Points, build_points_to_cut
+from kech.release.fixed import check_fixed
 from kech.release.numbering import check_number_column
 from kech.release.release import Release, own_version
 from kech.release.writing import check_names
@@ -103,6 +104,8 @@ def check_request(request: Request, table: Table) -> int | None:
     """The k that is asked for; none where an eps stands in its place.  Histories need people."""
     k = request.goal.k
     request.goal.check_person(table.person)
+    if request.goal.dp_epsilon is not None:
+        check_fixed(table, request)
     if request.goal.protect_history:
         check_number_column(table.columns)
     if k is None and request.cut.eps is None:
@@ -122,7 +125,7 @@ def state_parameters(request: Request, partition: Partition) -> dict[str, Any]:
         stated |= {"k": partition.k, "k_reached": True}
     if points.step:
         stated["coarse"] = {"step": points.step, "eps_error": points.eps_error()}
-    if cut.is_searched or (not cut.by_level and is_protected(points)):
+    if cut.is_searched or request.goal.dp_epsilon is not None or (not cut.by_level and is_protected(points)):
         stated["owner_secret"] = True
     if request.goal.t is not None and not (sensitive and any(column.ordered for column in sensitive.columns)):
         stated["t_kind"] = "equal"

@@ -20,7 +20,7 @@ PERSON_NUMBER = "person_number"  # the published column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Numbering:
+class NumberedPeople:
     """The rows of each class, parted by person: a part is the rows of one person in one class."""
 
     group: Ints  # the class of each part
@@ -32,13 +32,13 @@ class Numbering:
         return replace(partition, group=self.part).shares()
 
 
-def number_people(partition: Partition) -> Numbering:
+def number_people(partition: Partition) -> NumberedPeople:
     """Draw a number for every person."""
     assert partition.points.person is not None
     people, who = np.unique(partition.points.person[partition.point], return_inverse=True)
     numbers = np.argsort(draw_numbers(len(people)), kind="stable")
     pairs, part = np.unique(partition.group * len(people) + numbers[who.ravel()], return_inverse=True)
-    return Numbering(pairs // len(people), pairs % len(people) + 1, part.ravel())
+    return NumberedPeople(pairs // len(people), pairs % len(people) + 1, part.ravel())
 
 
 def check_number_column(columns: Iterable[str]) -> None:

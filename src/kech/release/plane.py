@@ -86,7 +86,10 @@ def build_plane(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
     known = find_values(partition, pair)
     dots, weights = find_dots(partition, pair, known, cells=cells)
     frames = [find_frame(axis, known[i].values if known else dots[i]) for i, axis in enumerate(axes)]
-    dots = [np.where(np.isnan(places), frame.apart, places) for places, frame in zip(dots, frames, strict=True)]
+    dots = [
+        np.where(np.isnan(coordinates), frame.apart, coordinates)
+        for coordinates, frame in zip(dots, frames, strict=True)
+    ]
     edges, classes, rows = gather_boxes(axes, frames, partition, pair)
     return Plane(
         plane_axis(axes[0], frames[0]),
@@ -119,8 +122,8 @@ def find_dots(
     if known and origin:
         with suppress(TooManyPoints):
             codes, rows = origin.table.engine.group(known, MOST_DOTS)
-            places = [coordinates_of_values(axes[j], each) for j, each in zip(pair, known, strict=True)]
-            return [place[codes[:, i]] for i, place in enumerate(places)], rows
+            coordinates = [coordinates_of_values(axes[j], each) for j, each in zip(pair, known, strict=True)]
+            return [coordinate[codes[:, i]] for i, coordinate in enumerate(coordinates)], rows
     return find_middles(partition, pair, known, cells=cells)
 
 
@@ -142,8 +145,8 @@ def find_middles(
     codes = partition.lo[:, pair] if cells else points.codes[:, pair]
     alike, at = np.unique(codes, axis=0, return_inverse=True)
     rows = np.bincount(at.ravel(), sizes if cells else points.weights).astype(np.int64)
-    places = [cell_middles(points.axes[j], known[i] if known else None)[alike[:, i]] for i, j in enumerate(pair)]
-    return places, rows
+    coordinates = [cell_middles(points.axes[j], known[i] if known else None)[alike[:, i]] for i, j in enumerate(pair)]
+    return coordinates, rows
 
 
 def cell_middles(axis: Axis, known: ColumnCodes | None) -> Floats:
@@ -162,7 +165,7 @@ def cell_middles(axis: Axis, known: ColumnCodes | None) -> Floats:
 # -- how far boxes reach
 
 
-class Frame(NamedTuple):
+class AxisRange(NamedTuple):
     """The ends of an axis in a picture, and where missing numbers and dates stand."""
 
     low: float
@@ -170,19 +173,19 @@ class Frame(NamedTuple):
     apart: float
 
 
-def find_frame(axis: Axis, values: Any) -> Frame:
+def find_frame(axis: Axis, values: Any) -> AxisRange:
     """Around all values and all ends of labels, with room for tails beyond them; missing ones stand below."""
     if not isinstance(axis, LineAxis):
-        return Frame(-0.5, axis.size - 0.5, -0.5)
+        return AxisRange(-0.5, axis.size - 0.5, -0.5)
     ends = np.concatenate([np.asarray(values, np.float64), axis.low, axis.high])
     ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.array(axis.domain)
     length = float(ends.max() - ends.min()) or 1.0
     low, high = float(ends.min()) - ROOM * length, float(ends.max()) + ROOM * length
-    return Frame(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
+    return AxisRange(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
 
 
 def gather_boxes(
-    axes: Sequence[Axis], frames: Sequence[Frame], partition: Partition, pair: list[int]
+    axes: Sequence[Axis], frames: Sequence[AxisRange], partition: Partition, pair: list[int]
 ) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
     """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
     boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
@@ -190,15 +193,15 @@ def gather_boxes(
     sides_of_axes = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
     opened = sum(
         open_ * side
-        for (_, _, *both), place in zip(sides_of_axes, (1, 4), strict=True)
-        for open_, side in zip(both, (place, 2 * place), strict=True)
+        for (_, _, *both), coordinate in zip(sides_of_axes, (1, 4), strict=True)
+        for open_, side in zip(both, (coordinate, 2 * coordinate), strict=True)
     )
     edges = [*sides_of_axes[0][:2], *sides_of_axes[1][:2], np.asarray(opened)]
     return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)
 
 
 def sides(
-    axis: Axis, frame: Frame, lo: Ints, hi: Ints
+    axis: Axis, frame: AxisRange, lo: Ints, hi: Ints
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Where ranges of codes begin and end, and whether they are open there: numbers and dates where they lie, values
     one after another.
@@ -214,7 +217,7 @@ def sides(
     return np.where(opened[0], np.maximum(inner, frame.low), left), np.where(opened[1], frame.high, right), *opened
 
 
-def plane_axis(axis: Axis, frame: Frame) -> PlaneAxis:
+def plane_axis(axis: Axis, frame: AxisRange) -> PlaneAxis:
     """The ends of an axis; values that are not numbers or dates by name, some of them where they are many."""
     codes = np.unique(np.linspace(0, axis.size - 1, MOST_TICKS).round().astype(np.int64))
     ticks = [] if isinstance(axis, LineAxis) else zip(codes.tolist(), name_codes(axis, codes), strict=True)

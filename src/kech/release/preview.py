@@ -126,8 +126,8 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     )
     columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table
-    places = [table.loaded.index(name) for name in release.columns]
-    before = [[row[at] for at in places] for row in table.head(rows)] if rows else []
+    indices = [table.loaded.index(name) for name in release.columns]
+    before = [[row[at] for at in indices] for row in table.head(rows)] if rows else []
     classes = find_classes(release, len(before)) if rows else []
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)

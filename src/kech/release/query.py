@@ -86,14 +86,16 @@ def build_query(release: "Release") -> Query:
 
 def check_query(release: "Release") -> None:
     """Refuse what no query of labels gives back."""
-    request, reading = release.request, release.request.reading
+    request, options = release.request, release.request.input
     if not request.cut.by_level:
         raise BadOption("--as-sql", "only --cut domain gives all rows of a column one level. Add --cut domain.")
+    if request.goal.dp_epsilon is not None:
+        raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
     if request.labels.labels not in ("brackets", "dash"):
         raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or --labels dash.")
-    if reading.null_values or reading.decimal or reading.dates or reading.fold_variants:
+    if options.null_values or options.decimal or options.dates or options.fold_variants:
         reason = "a query takes cells as the database holds them."
         raise BadOption("--as-sql", f"{reason} Omit --null-values, --decimal, --dates and --fold-variants.")
 
@@ -104,7 +106,7 @@ def build_case(release: "Release", axis: Mapping[str, Any]) -> Case:
     written = dict(zip(release.labels[name], release.published_cells[name][1][name], strict=True))
     plain = {label: cell for label, cell in sorted(written.items(), key=str) if label is not None}
     if is_line(axis):
-        value = place_of(axis)
+        value = position_of(axis)
         tests = {label: interval_condition(axis, value, label) for label in plain}
         return Case(name, value, {str(plain[label]): test for label, test in tests.items()})
     value = f"CAST({quote(name)} AS VARCHAR)"
@@ -117,7 +119,7 @@ def build_case(release: "Release", axis: Mapping[str, Any]) -> Case:
 # -- lines -----------------------------------------------------------------------------------------------------------
 
 
-def place_of(axis: Mapping[str, Any]) -> str:
+def position_of(axis: Mapping[str, Any]) -> str:
     """A number or a moment of a row; not a number is missing."""
     if axis["axis"] == "date":
         return f"CAST({quote(axis['column'])} AS TIMESTAMP)"

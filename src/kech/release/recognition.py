@@ -65,9 +65,9 @@ def count_alike(one: Sketch, other: Sketch) -> tuple[Floats, Floats]:
     """Rows of every value in either table, at a depth that both have."""
     depth = max(one.depth, other.depth)
     (ours, a), (theirs, b) = one.sample(depth), other.sample(depth)
-    values, place = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+    values, index = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     first, second = np.zeros(len(values)), np.zeros(len(values))
-    first[place[: len(ours)]], second[place[len(ours) :]] = a, b
+    first[index[: len(ours)]], second[index[len(ours) :]] = a, b
     return first, second
 
 

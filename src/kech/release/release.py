@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 
 from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
+from kech.certificate.sampled import STATED, pick_sample
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key
 from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
-from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission, check_replaced
+from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_admission, check_replaced
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
-from kech.release.numbering import PERSON_NUMBER, Numbering, number_people
+from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
 from kech.release.query import build_query
 from kech.release.sharing import weigh_shared_values
 from kech.release.tallies import ColumnTaker, HistoryTally, MappingDraft, PeopleTally, ValueTally, mapping_aside
@@ -93,7 +94,8 @@ class Release:
     def suppression(self) -> dict[str, Any]:
         """How many rows are left out, as the public may know it."""
         published = int(self.partition.rows.sum())
-        return shown_suppression(self.partition.rows_in, published, self.parameters["k"], self.most_rows)
+        rows_in, k, is_sampled = self.partition.rows_in, self.parameters["k"], STATED[0] in self.parameters
+        return shown_suppression(rows_in, published, k, self.most_rows, is_sampled=is_sampled)
 
     @property
     def public_loss(self) -> float:
@@ -146,11 +148,11 @@ class Release:
     def published_shares(self) -> dict[str, NDArray[np.int64]]:
         """The shares of the partition, with points numbered as the published table has them."""
         shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
-        taken = np.bincount(shares["p"]) > 0
-        return shares | {"p": (np.cumsum(taken) - 1)[shares["p"]]}
+        taken = np.bincount(shares["point"]) > 0
+        return shares | {"point": (np.cumsum(taken) - 1)[shares["point"]]}
 
     @cached_property
-    def numbering(self) -> Numbering | None:
+    def numbering(self) -> NumberedPeople | None:
         """The numbers of people, where all rows of a person stay together."""
         return number_people(self.partition) if self.request.goal.protect_history else None
 
@@ -282,7 +284,7 @@ class Release:
             )
             report("checking the written file")
             certified = self.certify(draft, target.name, format, terms, people)
-            drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
+            drafted = DraftRelease(draft, certificate_draft, certified, target, self.table, within or draft)
             with self.admit(drafted, mapped, terms):
                 put_in_place({draft: target, certificate_draft: beside})
         return certified
@@ -314,7 +316,7 @@ class Release:
                 report("checking the written table")
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", terms, people)
-                drafted = Draft(text, draft, certified, beside, self.table, draft, address)
+                drafted = DraftRelease(text, draft, certified, beside, self.table, draft, address)
                 with self.admit(drafted, mapped, terms):
                     table.put_in_place()
                     text.unlink()
@@ -330,7 +332,7 @@ class Release:
         return self.batches(for_csv=for_csv, tallies=tallies, listed=listed and not for_csv)
 
     @contextmanager
-    def admit(self, drafted: Draft, mapped: MappingDraft | None, terms: AdmissionOptions) -> Iterator[None]:
+    def admit(self, drafted: DraftRelease, mapped: MappingDraft | None, terms: AdmissionOptions) -> Iterator[None]:
         """Finish the drafts of a release, ask the ledger, and hold it while they are put in place."""
         drafted.certificate.write_text(as_json(drafted.claims), "utf-8")
         if mapped:
@@ -360,6 +362,7 @@ class Release:
             "measured": certificate["measured"],
             **weigh_shared_values(self.partition, self.request),
             "coarse": self.parameters.get("coarse"),
+            "sample": pick_sample(self.parameters),
             "ledger": self.admissions[-1].to_json(),
             **find_doubts(self.table, self.published_table, self.axes),
             "mapping": None if mapping is None else str(mapping),

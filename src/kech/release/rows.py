@@ -11,7 +11,7 @@ from kech._kernels import distinct_rows
 from kech.axes.grid import Ints
 from kech.points.models import distinct_values
 from kech.points.partition import Partition, class_widths, tally_sensitive
-from kech.points.people import encode_person, number_people
+from kech.points.people import encode_person, number_tuples
 from kech.release.release import Release
 from kech.tables.table import Table
 
@@ -32,32 +32,25 @@ def count_crowds(table: Table) -> dict[str, Any]:
     return {
         "k": int(crowd.min()),
         "counted": "people" if people else "rows",
-        "people": int(number_people(codes[:, len(columns) :]).max()) + 1 if people else None,
+        "people": int(number_tuples(codes[:, len(columns) :]).max()) + 1 if people else None,
         "rows": len(group),
         "alone": float((crowd == 1).mean()),
         "crowd": crowd.tolist(),
     }
 
 
-def number_tuples(codes: Any) -> Ints:
-    """A number for each row of codes; equal rows have equal numbers, which ascend as the rows do."""
-    number = np.zeros(len(codes), np.int64)
-    for column in codes.T.astype(np.int64):
-        number = np.unique(number * (int(column.max(initial=0)) + 2) + column + 1, return_inverse=True)[1].ravel()
-    return number
-
-
 def find_class_of_rows(release: Release, rows: int) -> Ints:
     """The class of each row of the whole table, -1 where it is left out; equal rows may be divided among classes."""
     partition, engine = release.partition, release.table.engine
-    shares, point = partition.shares(), number_tuples(engine.code_rows(partition.points.mappings))
+    codes = engine.code_rows(partition.points.mappings)
+    shares, point = partition.shares(), number_tuples(codes[:, ::-1])  # points ascend by their first code
     order = np.argsort(point, kind="stable")
-    place = np.empty(len(point), np.int64)
-    place[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
+    rank = np.empty(len(point), np.int64)
+    rank[order] = np.arange(len(point)) - np.searchsorted(point[order], point[order]) + 1
     factor = len(point) + 1
-    at = np.searchsorted(shares["p"] * factor + shares["last"], point * factor + place)
-    share = np.minimum(at, len(shares["p"]) - 1)
-    is_published = (at < len(shares["p"])) & (shares["p"][share] == point)
+    at = np.searchsorted(shares["point"] * factor + shares["last"], point * factor + rank)
+    share = np.minimum(at, len(shares["point"]) - 1)
+    is_published = (at < len(shares["point"])) & (shares["point"][share] == point)
     classes = np.full(rows, -1, np.int64)
     numbers = np.asarray(engine.read_texts([]).column(0).to_numpy(), np.int64)
     classes[numbers] = np.where(is_published, shares["class"][share], -1)
@@ -78,9 +71,12 @@ def describe_classes(release: Release) -> dict[str, Any]:
 
 
 def list_texts(labels: list[str | None]) -> dict[str, Any]:
-    """Each text once, and its place for each class."""
-    places: dict[str | None, int] = {}
-    return {"at": [places.setdefault(label, len(places)) for label in labels], "texts": list(places)}
+    """Each text once, and its index for each class."""
+    index_of_text: dict[str | None, int] = {}
+    return {
+        "at": [index_of_text.setdefault(label, len(index_of_text)) for label in labels],
+        "texts": list(index_of_text),
+    }
 
 
 def find_given_away(partition: Partition) -> dict[str, list[int]]:

@@ -42,6 +42,7 @@ def consequences(
         yield from shared_words(shared, figures["loss"])
     elif figures["l"]:
         yield f"Every class has at least {figures['l']:,} values of each sensitive column."
+    yield from sample_words(parameters)
     if goals := list(goal_words(parameters)):
         yield f"As asked, every class keeps {', '.join(goals)}."
 
@@ -56,12 +57,13 @@ def shared_words(shared: Mapping[str, Any], loss: float) -> Iterator[str]:
 def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
     """How many rows give a sensitive value away: the worst columns, and what the others have in common."""
     ranked = sorted(shares, key=lambda column: -shares[column])
-    for place, column in enumerate(ranked[:MOST_NAMED]):
+    for index, column in enumerate(ranked[:MOST_NAMED]):
         rows = f"{percent(shares[column])} of the published rows"
-        missing = "" if place else "; a missing value counts as one"
+        missing = "" if index else "; a missing value counts as one"
         yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
-        yield f"So have up to {percent(shares[rest[0]])} of the rows in {len(rest)} other columns: {', '.join(rest)}."
+        columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
+        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {', '.join(rest)}."
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -186,6 +188,17 @@ def goal_words(goals: Mapping[str, Any]) -> Iterator[str]:
         yield f"t = {format_short(goals['t'])} ({goals['t_kind']} distance)"
     if "alpha" in goals:
         yield f"alpha = {format_short(goals['alpha'])}"
+
+
+def sample_words(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """What differential privacy promises, and who states what."""
+    if "dp_epsilon" in parameters:
+        pair = f"({parameters['dp_epsilon']:g}, {parameters['dp_delta']:g})"
+        yield (
+            f"The rows are a random sample ({percent(parameters['dp_rate'])}) at fixed levels: the maker states that. "
+            f"The file is {pair}-differentially private for every row, since k is {parameters['k']:,} or more: that is "
+            "recounted."
+        )
 
 
 def quote(name: str) -> str:

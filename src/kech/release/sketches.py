@@ -192,8 +192,8 @@ class HashedTable:
 def thin_out(hashes: Hashes, counts: Ints, rows: int, depth: int) -> Drawn:
     """The values at a depth, each once."""
     kept = count_zeros(hashes) >= depth
-    distinct, place = np.unique(hashes[kept], return_inverse=True)
-    summed = np.bincount(place.ravel(), counts[kept], len(distinct)).astype(np.int64)
+    distinct, index = np.unique(hashes[kept], return_inverse=True)
+    summed = np.bincount(index.ravel(), counts[kept], len(distinct)).astype(np.int64)
     return Drawn(rows, depth, distinct, summed, count_zeros(distinct))
 
 

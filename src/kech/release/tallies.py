@@ -39,7 +39,7 @@ class ColumnTaker(Protocol):
         """Take these columns, the last ones of the stream; gives the stream without them."""
 
 
-class Tally:
+class CellTally:
     """Counts cells of some columns, which are not published, while rows are written."""
 
     def __init__(self, columns: Sequence[str]) -> None:
@@ -64,7 +64,7 @@ class Tally:
 # -- people: how many different ones each written class has ------------------------------------------------------------
 
 
-class PeopleTally(Tally):
+class PeopleTally(CellTally):
     """Counts the different people of every class by its labels as they are written, while rows pass by.
 
     It knows nothing of the partition: a class that is too small is found here.
@@ -180,8 +180,8 @@ def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
     assert numbers is not None  # a batch is short enough
     if not coded:
         return numbers
-    places = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(numbers, np.uint32(0))[places])
+    indices = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
+    return np.asarray(np.append(numbers, np.uint32(0))[indices])
 
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
@@ -199,14 +199,14 @@ def hash_column(column: Any) -> NDArray[np.int64]:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = [str(value) if value is not None else "" for value in coded.dictionary.to_pylist()]
     numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
-    places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers[places])
+    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers[indices])
 
 
 # -- mapping: which values stand behind the labels of a class ----------------------------------------------------------
 
 
-class ValueTally(Tally):
+class ValueTally(CellTally):
     """Counts the original values of every class while rows pass by."""
 
     many = 100_000  # rows that are counted together
@@ -230,8 +230,8 @@ class ValueTally(Tally):
         if not self.waiting:
             return
         rows, self.waiting = pa.concat_tables(self.waiting), []
-        for place, counts in enumerate(self.counts):
-            names = [str(i) for i in (*range(len(self.labels)), len(self.labels) + place)]
+        for index, counts in enumerate(self.counts):
+            names = [str(i) for i in (*range(len(self.labels)), len(self.labels) + index)]
             counted = rows.group_by(names).aggregate([([], "count_all")])
             keys = zip(*(counted[name].to_pylist() for name in names), strict=True)
             counts.update(dict(zip(keys, counted["count_all"].to_pylist(), strict=True)))

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, certificate_path, open_published, published_columns
-from kech.certificate.labels import DAY, EVERYTHING, exact_place, range_reader, read_set, split_interval
+from kech.certificate.labels import DAY, EVERYTHING, exact_position, range_reader, read_set, split_interval
 from kech.errors import BadOption, BadTarget, check_path
 from kech.release.published import Ints, Published, dialect_of, read_published
 from kech.release.writing import FORMATS, write_batches
@@ -36,7 +36,7 @@ RUNS, PLAIN = re.compile(FORMULA, re.DOTALL), re.compile(f"{NUMBER}|{OPEN_END}")
 LARGEST, MOST_DIGITS = 2**53, 15  # whole numbers and digits that a float holds
 FINER = 2  # digits of drawn numbers beyond those of half-open labels
 SECOND = DAY // 86_400
-EPOCH = exact_place({"axis": "date"}, "1970-01-01")
+EPOCH = exact_position({"axis": "date"}, "1970-01-01")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,9 +154,9 @@ def as_kind(column: Any, stated: Mapping[str, Any]) -> Any:
 def draw_column(axis: Axis, labels: Sequence[Cell], group: Ints, draw: Draw) -> Any:
     """A value inside the label of each row."""
     distinct = list(dict.fromkeys(labels))
-    places = {label: place for place, label in enumerate(distinct)}
-    row_labels = np.array([places[label] for label in labels], np.int64)[group]
-    row_labels = draw_anything(row_labels, places.get(EVERYTHING, -1), draw)
+    index_of = {label: index for index, label in enumerate(distinct)}
+    row_labels = np.array([index_of[label] for label in labels], np.int64)[group]
+    row_labels = draw_anything(row_labels, index_of.get(EVERYTHING, -1), draw)
     return DRAWS[axis["axis"]](axis, distinct, row_labels, draw)
 
 
@@ -174,13 +174,13 @@ def draw_anything(row_labels: Ints, everything: int, draw: Draw) -> Ints:
 def draw_members(lists: Sequence[Sequence[Cell]], row_labels: Ints, draw: Draw) -> Any:
     """One of the values that each label lists; missing where it lists none."""
     values = list(dict.fromkeys(value for members in lists for value in members))
-    place_of = {value: place for place, value in enumerate(values)}
+    index_of = {value: index for index, value in enumerate(values)}
     counts = np.array([len(members) for members in lists], np.int64)
     starts = np.concatenate([[0], np.cumsum(counts)])
-    places = np.array([place_of[value] for members in lists for value in members] + [0], np.int64)
+    members_at = np.array([index_of[value] for members in lists for value in members] + [0], np.int64)
     chosen = starts[row_labels] + (draw(len(row_labels)) * counts[row_labels]).astype(np.int64)
     mask = counts[row_labels] == 0
-    return pa.array(values or [None], pa.string()).take(pa.array(places[chosen], mask=mask))
+    return pa.array(values or [None], pa.string()).take(pa.array(members_at[chosen], mask=mask))
 
 
 def draw_set(axis: Axis, labels: Sequence[Cell], row_labels: Ints, draw: Draw) -> Any:
@@ -266,7 +266,7 @@ def find_bounds(axis: Axis, labels: Sequence[Cell], unit: Fraction | None) -> tu
             bounds.append((None, None))
             continue
         start, stop = (
-            exact_place(axis, str(end) if own is None else own)
+            exact_position(axis, str(end) if own is None else own)
             for own, end in zip((first, last), axis["domain"], strict=True)
         )
         start, stop = (min(start, stop), stop) if first is None else (start, max(start, stop))
@@ -280,7 +280,7 @@ def find_bounds(axis: Axis, labels: Sequence[Cell], unit: Fraction | None) -> tu
 
 def draw_steps(low: Sequence[Any], high: Sequence[Any], row_labels: Ints, draw: Draw) -> tuple[Any, Any]:
     """A whole number between two others for each row, and where there is none."""
-    start, stop = (np.array(places, np.float64) for places in (low, high))
+    start, stop = (np.array(ends, np.float64) for ends in (low, high))
     span = (stop - start + 1)[row_labels]
     steps = start[row_labels] + np.minimum(np.floor(draw(len(row_labels)) * span), span - 1)
     return steps, np.isnan(steps)
@@ -297,11 +297,11 @@ DRAWS: dict[str, Callable[[Axis, Sequence[Cell], Ints, Draw], Any]] = {
 
 def guard_formulas(table: Any) -> Any:
     """Texts that a spreadsheet would run as a formula begin with an apostrophe."""
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            coded = table.column(place).combine_chunks().dictionary_encode()
+            coded = table.column(index).combine_chunks().dictionary_encode()
             texts = pa.array(map(guard_formula, coded.dictionary.to_pylist()), pa.string())
-            table = table.set_column(place, field, texts.take(coded.indices))
+            table = table.set_column(index, field, texts.take(coded.indices))
     return table
 
 

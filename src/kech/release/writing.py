@@ -24,8 +24,8 @@ from kech.certificate.labels import (
     EVERYTHING,
     TWO_COLUMNS,
     exact_ends,
-    exact_place,
-    format_place,
+    exact_position,
+    format_position,
     label_reader,
     split_interval,
 )
@@ -209,7 +209,7 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
         return None, label and INFINITE
     low, high, _ = split_interval(label)
     start, stop = (
-        exact_place(axis, str(end) if own is None else own)
+        exact_position(axis, str(end) if own is None else own)
         for own, end in zip((low, high), axis["domain"], strict=True)
     )
     is_date, half = axis["axis"] == "date", Fraction(stop - start) / 2
@@ -226,7 +226,7 @@ def format_moment(microseconds: int) -> str:
 
 def format_number(value: float) -> str:
     """A number as labels write it."""
-    return format_place({}, value)
+    return format_position({}, value)
 
 
 CELLS = {"columns": both_ends, "midpoint": middle_and_half}

@@ -1,6 +1,6 @@
 """Request: everything that a user asks for; its fields are the options of all commands and the keywords of Python."""
 
-from kech.request.parts import AxisChoice, Columns, Cut, Field, Goal, Labels, Limits, Reading
+from kech.request.parts import AxisChoice, Columns, Cut, Field, Goal, Input, Labels, Limits
 from kech.request.plan import read_request, write_plan
 from kech.request.request import FIELDS, PARTS, Request, check_k, check_ks
 
@@ -12,9 +12,9 @@ __all__ = [
     "Cut",
     "Field",
     "Goal",
+    "Input",
     "Labels",
     "Limits",
-    "Reading",
     "Request",
     "check_k",
     "check_ks",

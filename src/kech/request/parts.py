@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 import msgspec
 
 from kech.errors import BadOption, ColumnInTwoRoles
+from kech.request.sampling import smallest_epsilon, smallest_k
 
 OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
 ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
@@ -25,6 +26,9 @@ EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
+LARGEST_EPSILON = 10  # of differential privacy; a larger one says nothing
+SMALLEST_DELTA = 1e-15
+SMALLEST_RATE = 0.001  # of a sample: every larger double is a whole multiple of 2^-64
 ROUNDING = 1e-9  # figures that differ by less are equal
 
 
@@ -98,7 +102,7 @@ class Field:
     first: bool = False  # shown at the top of the help, before all groups
     public: bool = False  # the certificate states it
     percent: bool = False  # may be typed as 2%
-    name: str = ""  # this and the following are filled in by `fields_of`
+    name: str = ""  # this and the following are filled in by `fields_of` and `FIELDS`
     part: str = ""
     type: Any = None
     default: Any = None
@@ -161,17 +165,16 @@ class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_
 
 @cache
 def fields_of(part: type[Part]) -> tuple[Field, ...]:
-    """The fields of a part, each with its name, type and default."""
+    """The fields of a part, each with its name, type and default; `FIELDS` adds the section."""
     hints = get_type_hints(part, include_extras=True)
-    title = part.__name__.lower()
     return tuple(
-        replace(field, name=name, part=title, type=hints[name].__origin__, default=default)
+        replace(field, name=name, type=hints[name].__origin__, default=default)
         for name, default in zip(part.__struct_fields__, part.__struct_defaults__, strict=True)
         for field in getattr(hints[name], "__metadata__", ())
     )
 
 
-class Reading(Part, frozen=True):
+class Input(Part, frozen=True):
     """How kech reads the cells of a file."""
 
     delimiter: Annotated[str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";")] = (
@@ -210,7 +213,7 @@ class Reading(Part, frozen=True):
     rename_duplicates: Annotated[
         bool,
         Field(
-            "Read a CSV file with repeated column names: the second age becomes age_2.",
+            "Read a CSV file with repeated or missing column names: the second age becomes age_2.",
             **YES_OR_NO,
         ),
     ] = False
@@ -377,8 +380,47 @@ class Goal(Part, frozen=True):
         ),
     ] = False
 
+    dp_epsilon: Annotated[
+        float | None,
+        Field(
+            "Publish a random sample that is (epsilon, delta)-differentially private, with --cut domain at fixed "
+            "levels. Also needs --dp-delta and --dp-rate; k follows from the three.",
+            "1",
+            accepts=lambda epsilon: 0 < epsilon <= LARGEST_EPSILON,
+            reason=f"epsilon bounds a ratio of probabilities: write a number above 0, up to {LARGEST_EPSILON}.",
+            resets=("k",),
+            public=True,
+        ),
+    ] = None
+    dp_delta: Annotated[
+        float | None,
+        Field(
+            "Probability with which --dp-epsilon may fail; it should be much smaller than 1 / rows.",
+            "1e-6",
+            accepts=lambda delta: SMALLEST_DELTA <= delta < 1,
+            reason=f"delta is a probability: write a number from {SMALLEST_DELTA:g}, below 1.",
+            resets=("k",),
+            public=True,
+        ),
+    ] = None
+    dp_rate: Annotated[
+        float | None,
+        Field(
+            "Probability with which a row is in the sample of --dp-epsilon: 0.1 or 10%. A smaller one needs a smaller "
+            "k.",
+            "10%",
+            accepts=lambda rate: SMALLEST_RATE <= rate < 1,
+            reason=f"write a share of the rows, from {SMALLEST_RATE}, below 1.",
+            resets=("k",),
+            public=True,
+            percent=True,
+        ),
+    ] = None
+
     def __post_init__(self) -> None:
         super().__post_init__()
+        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate)):
+            self._check_sample()
         if self.l is not None and self.l == int(self.l):
             set_fields(self, l=int(self.l))
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
@@ -390,6 +432,25 @@ class Goal(Part, frozen=True):
                 "--c",
                 "only recursive l-diversity has a factor, and it needs one. Write --l 3 --l-kind recursive --c 2.",
             )
+
+    def _check_sample(self) -> None:
+        """Set k to the one that differential privacy needs; refuse a smaller one, and an epsilon without a k."""
+        epsilon, delta, rate = self.dp_epsilon, self.dp_delta, self.dp_rate
+        if epsilon is None or delta is None or rate is None:
+            reason = "differential privacy needs all three. Write --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."
+            raise BadOption("--dp-epsilon, --dp-delta, --dp-rate", reason)
+        if epsilon < smallest_epsilon(rate):
+            reason = f"it is {smallest_epsilon(rate):.4g} or more for --dp-rate {rate:g}. Write a larger one, or a"
+            raise BadOption("--dp-epsilon", f"{reason} smaller --dp-rate.")
+        needed = smallest_k(epsilon, delta, rate)
+        if self.k is not None and self.k < needed:
+            raise BadOption("--k", f"--dp-epsilon, --dp-delta and --dp-rate need k = {needed} or more. Omit --k.")
+        set_fields(self, k=needed if self.k is None else self.k)
+
+    def refuse_sample(self, reason: str) -> None:
+        """Refuse differential privacy where the theorem does not apply."""
+        if self.dp_epsilon is not None:
+            raise BadOption("--dp-epsilon", f"{reason} Or omit --dp-epsilon, --dp-delta and --dp-rate.")
 
     @property
     def has_sensitive_goals(self) -> bool:
@@ -487,6 +548,17 @@ class Cut(Part, frozen=True):
             "age=3",
             accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
             reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            public=True,
+        ),
+    ] = None
+    levels: Annotated[
+        dict[str, int] | None,
+        Field(
+            "Levels of --dp-epsilon, chosen before you look at the rows: --levels job=1. 0 are the values themselves. "
+            "The level of a number or date is its step: --grid 10.",
+            "job=1",
+            accepts=lambda levels: all(is_whole(level, 0) for level in levels.values()),
+            reason="name columns with the number of a level, 0 or more: job=1.",
             public=True,
         ),
     ] = None
@@ -612,7 +684,7 @@ class Limits(Part, frozen=True):
     ] = None
 
 
-class Series(Part, frozen=True):
+class SeriesPolicy(Part, frozen=True):
     """How a series of releases of a growing table is made: --series FOLDER."""
 
     key: Annotated[

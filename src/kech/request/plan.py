@@ -18,7 +18,11 @@ from kech.request.request import FIELDS, PARTS, Request
 REPEATED = re.compile("overwrite|declare .* twice|mutate")  # words of the parser
 # Words of plans before version 0.2, and what to write now.
 RENAMED = (("cut", "style"), ("labels", "form"))
-SECTIONS = {"table": "[table] is now [reading]", "roles": "[roles] is now [columns]"}
+SECTIONS = {
+    "table": "[table] is now [input]",
+    "reading": "[reading] is now [input]",
+    "roles": "[roles] is now [columns]",
+}
 OLD_GRIDS = {
     "auto": 'grid = "auto" is now grid = "round"',
     "loose": 'grid = "loose" is now grid = "round" with protect = "ends"',
@@ -58,17 +62,17 @@ def read_request(path: str | PathLike[str]) -> Request:
 
 def explain_fault(fault: str) -> str:
     """The place where a plan is not TOML, and what to write; the message of the parser could show a value."""
-    place = re.search(r"line \d+, column \d+", fault)
+    position = re.search(r"line \d+, column \d+", fault)
     repeats = "a field or section is written twice. Omit one of the two."
     syntax = 'it is not TOML. Write fields as NAME = VALUE, texts in double quotes and lists as ["a", "b"].'
-    return f"{place[0] if place else 'at its end'}: {repeats if REPEATED.search(fault) else syntax}"
+    return f"{position[0] if position else 'at its end'}: {repeats if REPEATED.search(fault) else syntax}"
 
 
 def locate_in_plan(refusal: BadOption) -> str:
     """The refusal of a value, with the field and section of the plan in place of the option."""
     field = next((field for field in FIELDS.values() if field.option == refusal.option), None)
-    place = f"{field.name} in [{field.part}]" if field and field.part in PARTS else in_python(refusal.option)
-    return f"{place}: {in_python(refusal.reason)}"
+    name = f"{field.name} in [{field.part}]" if field and field.part in PARTS else in_python(refusal.option)
+    return f"{name}: {in_python(refusal.reason)}"
 
 
 def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = "") -> str:

@@ -12,7 +12,7 @@ HEADINGS = {
     "goal": "Goal",
     "cut": "Cut",
     "labels": "Labels",
-    "reading": "How the file is read",
+    "input": "How the file is read",
     "limits": "Limits of the machine",
     "series": "Series of releases",
 }
@@ -46,8 +46,10 @@ def describe_cuts() -> dict[str, dict[str, Any]]:
 
 def render_reference() -> str:
     """All fields in Markdown: one table for each section of the plan file."""
-    titles = {"axes.NAME": fields_of(AxisChoice)} | {part: fields_of(PARTS[part]) for part in PARTS}
-    return "\n\n".join(f"### `[{title}]`\n\n{render_table(fields)}" for title, fields in titles.items()) + "\n"
+    sections: dict[str, Iterable[Field]] = {"axes.NAME": fields_of(AxisChoice)} | {
+        part: [field for field in FIELDS.values() if field.part == part] for part in PARTS
+    }
+    return "\n\n".join(f"### `[{title}]`\n\n{render_table(fields)}" for title, fields in sections.items()) + "\n"
 
 
 def render_table(fields: Iterable[Field]) -> str:

@@ -4,6 +4,7 @@ In: a plan file, options of the command line, or keywords of Python.  Out: a `Re
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -19,11 +20,11 @@ from kech.request.parts import (
     Cut,
     Field,
     Goal,
+    Input,
     Labels,
     Limits,
     Part,
-    Reading,
-    Series,
+    SeriesPolicy,
     as_names,
     build_part,
     check_known,
@@ -38,9 +39,9 @@ PARTS: dict[str, type[Part]] = {
     "goal": Goal,
     "cut": Cut,
     "labels": Labels,
-    "reading": Reading,
+    "input": Input,
     "limits": Limits,
-    "series": Series,
+    "series": SeriesPolicy,
 }
 Axes = Annotated[
     dict[str, AxisChoice],
@@ -60,9 +61,9 @@ class Request(Part, frozen=True):
     goal: Goal = msgspec.field(default_factory=Goal)
     cut: Cut = msgspec.field(default_factory=Cut)
     labels: Labels = msgspec.field(default_factory=Labels)
-    reading: Reading = msgspec.field(default_factory=Reading)
+    input: Input = msgspec.field(default_factory=Input)
     limits: Limits = msgspec.field(default_factory=Limits)
-    series: Series = msgspec.field(default_factory=Series)
+    series: SeriesPolicy = msgspec.field(default_factory=SeriesPolicy)
 
     def __post_init__(self) -> None:
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
@@ -85,6 +86,26 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+        if self.goal.dp_epsilon is not None:
+            self.check_sampled()
+        elif self.cut.levels is not None:
+            raise BadOption("--levels", "only --dp-epsilon uses levels that you choose. Omit it.")
+
+    def check_sampled(self) -> None:
+        """Refuse differential privacy beside a cut or an option for which its theorem is not proven."""
+        if not self.cut.by_level:
+            self.goal.refuse_sample(f"with --cut {self.cut.cut} the rows decide the labels. Say --cut domain.")
+        if self.goal.has_sensitive_goals:
+            self.goal.refuse_sample("it has no sensitive columns for --l, --t and --alpha. Omit these.")
+        if self.columns.person:
+            self.goal.refuse_sample("it hides single rows, and not somebody with several (--person). Omit --person.")
+        if self.columns.sensitive or self.columns.keep:
+            reason = "cells that are published as they are tell of single rows (--sensitive, --keep)"
+            self.goal.refuse_sample(f"{reason}. Make these columns quasi-identifiers.")
+        if self.cut.suppress:
+            raise BadOption("--suppress", "with --dp-epsilon every class of fewer than k is omitted. Omit it.")
+        if self.input.fold_variants:
+            raise BadOption("--fold-variants", "with --dp-epsilon no row may decide how others are read. Omit it.")
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:
@@ -147,7 +168,11 @@ class Request(Part, frozen=True):
         return getattr(self if part == "request" else getattr(self, part), name)
 
 
-FIELDS = {field.name: field for part in (Request, *PARTS.values()) for field in fields_of(part)}
+FIELDS = {
+    field.name: replace(field, part=section)
+    for section, part in {"request": Request, **PARTS}.items()
+    for field in fields_of(part)
+}
 
 
 def find_field(name: str) -> Field:

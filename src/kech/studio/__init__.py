@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kech.errors import MissingExtra
-from kech.studio.entry import Entry
+from kech.studio.entry import OneTimeAddress
 
 
-def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[Entry], None]) -> None:
+def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]) -> None:
     """Serve until interrupted; `announce` is told the way in. Releases are written below the folder."""
     try:
         from kech.studio.server import serve

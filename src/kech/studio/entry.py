@@ -21,7 +21,7 @@ REDIRECT = """<!doctype html>
 """
 
 
-class Entry:
+class OneTimeAddress:
     """An address that opens once."""
 
     def __init__(self, host: str, folder: Path) -> None:

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kech.studio.entry import Entry
+from kech.studio.entry import OneTimeAddress
 
 MOST_BYTES = 1 << 29  # of an upload
 SAFE = ("GET", "HEAD")
@@ -37,13 +37,16 @@ NO_SECRET = (
     "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
 )
-SPENT = (Path(__file__).parent / "pages" / "expired.html").read_text("utf-8")
+PAGES = Path(__file__).parent / "pages"
+SHELL = (PAGES / "studio.html").read_text("utf-8")
+HEAD = SHELL.partition('<link rel="stylesheet" href="/static/screen.css">')[0]  # of a page without the screen
+SPENT = f"{HEAD}</head>\n<body>\n{(PAGES / 'expired.html').read_text('utf-8')}</body>\n</html>\n"
 
 
 class Guard:
     """Host, secret, origin and size of every request; headers of every answer; no fault is told in full."""
 
-    def __init__(self, app: ASGIApp, entry: Entry, hand_over: Callable[[str], Response]) -> None:
+    def __init__(self, app: ASGIApp, entry: OneTimeAddress, hand_over: Callable[[str], Response]) -> None:
         self.app, self.entry, self.hand_over = app, entry, hand_over
         self.secret = secrets.token_urlsafe(32)
         name, _, port = entry.host.partition(":")

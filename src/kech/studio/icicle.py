@@ -18,8 +18,8 @@ def see_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
     """Every point as a line, as thick as its rows; of many points, rows at equal distances in the same order."""
     tree = barcode.filtration
     ends = np.cumsum(tree.points.weights[tree.order])
-    places, rows = choose_lines(ends)
-    lines = [{"rows": size, **climb(tree, int(tree.order[at]))} for at, size in zip(places, rows, strict=True)]
+    chosen, rows = choose_lines(ends)
+    lines = [{"rows": size, **climb(tree, int(tree.order[at]))} for at, size in zip(chosen, rows, strict=True)]
     return {"private": True, "rows": int(ends[-1]), "counted": barcode.counted, "lines": lines, "at": sample(tree)}
 
 

@@ -3,24 +3,24 @@
 import msgspec
 
 
-class Options(msgspec.Struct, forbid_unknown_fields=True):
+class VerbOptions(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say; unknown words are refused."""
 
 
-class InspectOptions(Options):
+class InspectOptions(VerbOptions):
     """How many of the first rows to show, and whether to say what columns cost one another."""
 
     rows: int = 0
     costs: bool = True
 
 
-class CellsOptions(Options):
+class CellsOptions(VerbOptions):
     """Which rows, by their places in the table."""
 
     rows: list[int]
 
 
-class ClassesOptions(Options):
+class ClassesOptions(VerbOptions):
     """Another k or effort than the plan's; whether the class of every row is told."""
 
     k: int | None = None
@@ -28,7 +28,7 @@ class ClassesOptions(Options):
     with_rows: bool = True
 
 
-class PictureOptions(Options):
+class PictureOptions(VerbOptions):
     """What is drawn, for which k; along which path of nodes."""
 
     of: str
@@ -36,7 +36,7 @@ class PictureOptions(Options):
     path: str = "diagonal"
 
 
-class HierarchyOptions(Options):
+class HierarchyOptions(VerbOptions):
     """One column, and a hierarchy to check in place of building one."""
 
     column: str
@@ -45,7 +45,7 @@ class HierarchyOptions(Options):
     pad: bool = False
 
 
-class SpectrumOptions(Options):
+class SpectrumOptions(VerbOptions):
     """Which k, by which cuts."""
 
     k: list[int] | None = None
@@ -53,7 +53,7 @@ class SpectrumOptions(Options):
     effort: str | float | None = None
 
 
-class BarcodeOptions(Options):
+class BarcodeOptions(VerbOptions):
     """How far to look for holes, and for which k regimes are shown."""
 
     max_dimension: int = 0
@@ -61,21 +61,21 @@ class BarcodeOptions(Options):
     k: int = 2
 
 
-class LatticeOptions(Options):
+class LatticeOptions(VerbOptions):
     """Which k; or one node, to look around from."""
 
     k: list[int] | None = None
     node: list[int] | None = None
 
 
-class ZigzagOptions(Options):
+class ZigzagOptions(VerbOptions):
     """A path of nodes."""
 
     path: str
     k: int = 2
 
 
-class PreviewOptions(Options):
+class PreviewOptions(VerbOptions):
     """How many of the first rows to show; two columns, and what is seen on them: another k and cut, or a radius.
 
     Of a goal for histories, the price alone: it is known before any search.
@@ -91,7 +91,7 @@ class PreviewOptions(Options):
     price: bool = False
 
 
-class ReleaseOptions(Options):
+class ReleaseOptions(VerbOptions):
     """Where to write, and what was written before; the paths come from the server, not from the page."""
 
     folder: str
@@ -101,7 +101,7 @@ class ReleaseOptions(Options):
     allow_composition: bool
 
 
-class PublishOptions(Options):
+class PublishOptions(VerbOptions):
     """The next version of a series; the paths come from the server, not from the page."""
 
     series: str

@@ -18,7 +18,7 @@ import kech
 from kech.errors import BadOption, KechError
 from kech.request.reference import describe_cuts, describe_fields
 from kech.studio.jobs import Job
-from kech.studio.workspace import EXAMPLES, Change, OpenTable, Stale, Workspace
+from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
@@ -92,8 +92,8 @@ def state_routes(workspace: Workspace) -> list[Route]:
         return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in workspace]})
 
     async def file(request: Request) -> Response:
-        place = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
-        return Response(await asyncio.to_thread(place.read_bytes), media_type="application/octet-stream")
+        path = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
+        return Response(await asyncio.to_thread(path.read_bytes), media_type="application/octet-stream")
 
     return [
         Route("/api/state", state),
@@ -120,7 +120,7 @@ def table_routes(workspace: Workspace) -> list[Route]:
 
     async def change(request: Request) -> Response:
         table = find_table(request, workspace)
-        table.change(await decode_body(request, Change))
+        table.change(await decode_body(request, PlanChange))
         return answer(table.to_json())
 
     async def close(request: Request) -> Response:
@@ -278,8 +278,8 @@ def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any
         "allow_composition": target.allow_composition,
     }
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
-    place = {"folder": str(workspace.place(target.folder)), "file": stem + target.ending}
-    return place | terms
+    names = {"folder": str(workspace.resolve_folder(target.folder)), "file": stem + target.ending}
+    return names | terms
 
 
 class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
@@ -297,8 +297,8 @@ def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, An
     except msgspec.ValidationError as fault:
         raise BadOption("publish", f"{fault}. Correct it.") from None
     return {
-        "series": str(workspace.place(target.series)),
-        "file": str(workspace.place(target.file)),
+        "series": str(workspace.resolve_folder(target.series)),
+        "file": str(workspace.resolve_folder(target.file)),
         "wait": target.wait,
     }
 

@@ -12,7 +12,7 @@ from types import FrameType
 import uvicorn
 
 from kech.errors import BadOption, NoSuchFile
-from kech.studio.entry import Entry
+from kech.studio.entry import OneTimeAddress
 from kech.studio.guard import Guard
 from kech.studio.routes import hand_over, make_app
 from kech.studio.workspace import Workspace
@@ -22,7 +22,7 @@ from kech.system.machine import STOP_SIGNALS
 GRACE = 2  # seconds for answers on their way when the studio ends
 
 
-def serve(table: Path | None, folder: Path, port: int, announce: Callable[[Entry], None]) -> None:
+def serve(table: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]) -> None:
     """Bind first, so that the address that is told is the one that answers."""
     with bind(port) as server_socket:
         server, entry = make_server(table, folder, server_socket)
@@ -54,13 +54,15 @@ def end_on_signals(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def make_server(table: Path | None, folder: Path, server_socket: socket.socket) -> tuple[uvicorn.Server, Entry]:
+def make_server(
+    table: Path | None, folder: Path, server_socket: socket.socket
+) -> tuple[uvicorn.Server, OneTimeAddress]:
     """A server for a socket, silent because a log could show cells; and the way in."""
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
     workspace = Workspace(folder)
     home = f"/tables/{workspace.open_file(table).id}" if table is not None else "/"
-    entry = Entry(f"127.0.0.1:{server_socket.getsockname()[1]}", workspace.folder)
+    entry = OneTimeAddress(f"127.0.0.1:{server_socket.getsockname()[1]}", workspace.folder)
     guard = Guard(make_app(workspace), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",

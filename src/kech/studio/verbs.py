@@ -23,12 +23,12 @@ from kech.studio.options import (
     HierarchyOptions,
     InspectOptions,
     LatticeOptions,
-    Options,
     PictureOptions,
     PreviewOptions,
     PublishOptions,
     ReleaseOptions,
     SpectrumOptions,
+    VerbOptions,
     ZigzagOptions,
 )
 
@@ -78,8 +78,8 @@ class TableSession:
 
     def texts(self) -> pa.Table:
         """All cells as text."""
-        places = [self.table.index(name) for name in self.table.loaded]
-        return self.keep("texts", lambda: self.table.engine.read_texts(places).drop_columns("r"))
+        columns = [self.table.index(name) for name in self.table.loaded]
+        return self.keep("texts", lambda: self.table.engine.read_texts(columns).drop_columns("r"))
 
     def draft(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
@@ -95,7 +95,7 @@ class TableSession:
 
     def is_for(self, path: str, plan: Request) -> bool:
         """Whether a table read by another plan would be this one."""
-        parts = ("reading", "columns", "axes", "limits")
+        parts = ("input", "columns", "axes", "limits")
         return self.path == path and all(getattr(self.plan, part) == getattr(plan, part) for part in parts)
 
 
@@ -113,7 +113,7 @@ def open_session(path: str, plan: Request, before: TableSession | None) -> Table
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
-def glance(session: TableSession, options: Options) -> dict[str, Any]:
+def glance(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """The names of the columns and the number of rows, before anything is counted."""
     del options
     return {"columns": list(session.table.loaded), "rows": session.texts().num_rows}
@@ -135,7 +135,7 @@ def cells(session: TableSession, options: CellsOptions) -> dict[str, Any]:
     return {"cells": [list(row) for row in zip(*columns, strict=True)]}
 
 
-def crowds(session: TableSession, options: Options) -> dict[str, Any]:
+def crowds(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """The table as it is: among how many each row stands."""
     del options
     return count_crowds(session.table)
@@ -158,7 +158,7 @@ def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
     return classes(session, options)
 
 
-def icicle(session: TableSession, options: Options) -> dict[str, Any]:
+def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
     return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
@@ -258,7 +258,7 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(session.plan.reading, name) for name in ("delimiter", "encoding")}
+    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding")}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 
@@ -268,7 +268,7 @@ class Verb:
     """How a question is asked."""
 
     answer: Callable[[TableSession, Any], dict[str, Any]]
-    options: type[Options] = Options
+    options: type[VerbOptions] = VerbOptions
     reads_all_columns: bool = False  # reads all columns: roles need not be known
     lane: str = "quick"  # the child process that answers, so that quick questions do not wait for others
 

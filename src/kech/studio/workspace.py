@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 import kech
+from kech.certificate import BESIDE
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
 from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
@@ -34,7 +35,7 @@ EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)
 TREES = (".csv", ".toml", ".json")
 MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
-CERTIFICATE, COMPANIONS = ".certificate.json", ("report.html", "kech.toml")
+COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
 
 
@@ -47,7 +48,7 @@ class Stale(UsageError):
     """Another tab was quicker."""
 
 
-class Change(msgspec.Struct, forbid_unknown_fields=True):
+class PlanChange(msgspec.Struct, forbid_unknown_fields=True):
     """What a page wants a plan to be, and which one it has seen."""
 
     plan: Request
@@ -84,7 +85,7 @@ class OpenTable:
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
-    def change(self, change: Change) -> None:
+    def change(self, change: PlanChange) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
         self.check_revision(change.revision)
         if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
@@ -101,7 +102,7 @@ class OpenTable:
     @property
     def columns(self) -> list[str] | None:
         """Those of the table as it is read now; None while nobody looked."""
-        return self.inspected.get(msgspec.json.encode(self.plan.reading))
+        return self.inspected.get(msgspec.json.encode(self.plan.input))
 
     def has_column(self, name: str) -> bool:
         """Whether a column can be in the table."""
@@ -166,7 +167,7 @@ class OpenTable:
         reads_all = VERBS[verb].reads_all_columns
         if not reads_all:
             self.check_roles()
-        plan = Request(reading=self.plan.reading) if reads_all else self.fit_plan()
+        plan = Request(input=self.plan.input) if reads_all else self.fit_plan()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         job = self.jobs.get(key)
@@ -174,24 +175,24 @@ class OpenTable:
             return job
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
-        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
+        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.input)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return job
 
     async def read_cells(self, rows: list[int]) -> Job:
         """Some rows as they are read: asked so often that no answer is kept."""
-        plan = Request(reading=self.plan.reading)
+        plan = Request(input=self.plan.input)
         question = {"verb": "cells", "path": str(self.path), "name": self.name, "plan": plan, "options": {"rows": rows}}
         job = Job("cells", msgspec.json.encode(question), READING)
         await self.lane(job).run(job)
         return job
 
-    async def run(self, job: Job, reading: bytes) -> None:
+    async def run(self, job: Job, options: bytes) -> None:
         """Have a job done; an inspection tells which columns must have a role, a release what was written."""
         await self.lane(job).run(job)
         if job.state == "done" and job.verb == "inspect":
-            self.inspected[reading] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+            self.inspected[options] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
         if job.state == "done" and job.verb == "release":
             self.released = [*self.released, msgspec.json.decode(job.body)["file"]]
 
@@ -267,7 +268,7 @@ def describe_release(certificate: Path) -> dict[str, Any] | None:
     """What a page lists of a release: its files, and what its certificate says; nothing of any other file."""
     try:
         document = msgspec.json.decode(certificate.read_bytes())
-        names = [certificate.name.removesuffix(CERTIFICATE), certificate.name, *COMPANIONS]
+        names = [certificate.name.removesuffix(BESIDE), certificate.name, *COMPANIONS]
         return {
             "folder": certificate.parent.name,
             "files": [name for name in names if (certificate.parent / name).is_file()],
@@ -294,7 +295,7 @@ class Workspace:
 
     @contextmanager
     def own_folder(self, name: str) -> Iterator[Path]:
-        """A folder for one table, whose place is taken from now on; it is gone again if the table does not come."""
+        """A folder for one table, whose name is taken from now on; it is gone again if the table does not come."""
         folder = self.folder / secrets.token_hex(6)
         self.coming.add(folder)
         try:
@@ -340,27 +341,27 @@ class Workspace:
                     file.write(chunk)
             return self.add(PurePosixPath(name).name, path, folder)
 
-    def place(self, name: str) -> Path:
+    def resolve_folder(self, name: str) -> Path:
         """The folder a release goes to: one that the user named, below the folder of the studio."""
         parts = PurePosixPath(name).parts
         plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
         try:
-            place = self.target.joinpath(*parts).resolve()
-            taken = place.exists() and not place.is_dir()
+            path = self.target.joinpath(*parts).resolve()
+            taken = path.exists() and not path.is_dir()
         except (OSError, RuntimeError):  # a name that is too long, a link to itself
             raise BadTarget(name, "no folder can have this name here. Choose another name.") from None
-        if not place.is_relative_to(self.target) or place == self.target:
+        if not path.is_relative_to(self.target) or path == self.target:
             raise BadTarget(name, "it lies outside the folder of the studio. Choose another name.")
         if taken:
             raise BadTarget(name, "a file has this name. Choose another name.")
-        return place
+        return path
 
     def list_releases(self) -> list[dict[str, Any]]:
         """The releases in the folder of the studio, the latest first."""
         with suppress(OSError):
-            files = sorted(self.target.glob(f"*/*{CERTIFICATE}"), key=lambda file: -file.stat().st_mtime)
+            files = sorted(self.target.glob(f"*/*{BESIDE}"), key=lambda file: -file.stat().st_mtime)
             return [entry for file in files[:MOST_LISTED] if (entry := describe_release(file))]
         return []
 
@@ -368,18 +369,18 @@ class Workspace:
         """A file of a release that is listed."""
         for entry in self.list_releases():
             if entry["folder"] == folder and name in entry["files"]:
-                return self.place(folder) / name
+                return self.resolve_folder(folder) / name
         raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""
         with suppress(OSError):
-            return sorted(place.parent.name for place in self.target.glob(f"*/{BOOK}"))
+            return sorted(path.parent.name for path in self.target.glob(f"*/{BOOK}"))
         return []
 
     def describe_series(self, name: str) -> dict[str, Any]:
         """Versions of a series, and the lives of its cohorts; those of equal life together."""
-        series = kech.open_series(self.place(name))
+        series = kech.open_series(self.resolve_folder(name))
         lives: dict[tuple[int, ...], Counter[str]] = defaultdict(Counter)
         for life in series.lives():
             lives[life.versions].update(cohorts=1, rows=life.rows)

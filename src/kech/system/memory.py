@@ -43,7 +43,7 @@ DELAUNAY_BYTES, DELAUNAY_GROWTH = 500, 1.6  # a cell of the Delaunay complex, an
 ROW_BYTES = 300  # a row of a release
 CELL_BYTES, CELL_COPIES = 400, 2  # a distinct cell that is published as it is, and copies of its text
 CODE_BYTES = 12  # a cell of the table
-PLACE_BYTES = 150  # a distinct value of a quasi-identifier
+DISTINCT_VALUE_BYTES = 150  # a distinct value of a quasi-identifier
 PAIR_BYTES = 100  # a row and one more class of a release that it could be in
 
 

@@ -71,12 +71,12 @@ def read_key_file(path: Path) -> OwnerSecret:
         raise BadKey(path, MISSING) from None
 
 
-def make_secret(place: Path) -> OwnerSecret:
+def make_secret(file: Path) -> OwnerSecret:
     """Write a new secret, unless another process has written one meanwhile."""
-    with hold_lock(place.with_name("secret.lock"), ELSEWHERE):
-        if not place.exists():
-            write_text(place, draw_secret().to_text(), private=True)
-    return read_secret(place)
+    with hold_lock(file.with_name("secret.lock"), ELSEWHERE):
+        if not file.exists():
+            write_text(file, draw_secret().to_text(), private=True)
+    return read_secret(file)
 
 
 def draw_secret() -> OwnerSecret:
@@ -87,21 +87,21 @@ def draw_secret() -> OwnerSecret:
 def write_key_file(path: str | PathLike[str]) -> Path:
     """Write a key file with a new secret, for a team to share; an existing file is never overwritten."""
     check_path(path)
-    place = Path(path)
-    with refuse_disk_errors(place):
+    target = Path(path)
+    with refuse_disk_errors(target):
         try:
-            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # of two processes one succeeds
+            handle = os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # of two processes one succeeds
         except FileExistsError:
-            raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.") from None
+            raise BadTarget(target, "it exists, and a key is never overwritten. Name another file.") from None
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
                 file.write(draw_secret().to_text())
                 file.flush()
                 os.fsync(handle)
         except OSError:
-            place.unlink(missing_ok=True)
+            target.unlink(missing_ok=True)
             raise
-    return place
+    return target
 
 
 def check_digits(secret: bytes) -> str:

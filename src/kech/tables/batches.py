@@ -46,9 +46,9 @@ class RowAssigner:
 
     def __init__(self, shares: Mapping[str, Ints], weights: Ints) -> None:
         taken = shares["last"] - shares["first"] + 1
-        left = weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64)
+        left = weights - np.bincount(shares["point"], taken, len(weights)).astype(np.int64)
         rest = np.flatnonzero(left)
-        point = np.r_[shares["p"], rest]
+        point = np.r_[shares["point"], rest]
         order = np.argsort(point, kind="stable")
         starts = np.searchsorted(point[order], np.arange(len(weights) + 1))
         self._class = np.r_[shares["class"], np.full(len(rest), NO_CLASS)][order]
@@ -67,8 +67,8 @@ class RowAssigner:
 
 def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
     """Points that several classes share, or of which some rows are suppressed and others are not."""
-    taken = np.bincount(shares["p"], shares["last"] - shares["first"] + 1, len(weights))
-    takers = np.bincount(shares["p"], minlength=len(weights))
+    taken = np.bincount(shares["point"], shares["last"] - shares["first"] + 1, len(weights))
+    takers = np.bincount(shares["point"], minlength=len(weights))
     return np.flatnonzero((takers > 1) | ((takers == 1) & (taken < weights)))
 
 
@@ -89,7 +89,7 @@ def divide_shares(
 
     The division depends on the key and the cells of the rows, not on their order: equal tables are divided equally.
     """
-    shared = np.isin(shares["p"], equal_rows.point)
+    shared = np.isin(shares["point"], equal_rows.point)
     point, group, taken = list_shares_with_suppressed(
         {name: values[shared] for name, values in shares.items()}, weights, equal_rows.point
     )
@@ -97,7 +97,7 @@ def divide_shares(
     pairs, rows = np.unique(np.stack([row_groups, group[taker]]), axis=1, return_counts=True)
     pairs, rows = pairs[:, pairs[1] != NO_CLASS], rows[pairs[1] != NO_CLASS]
     last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
-    of_equal_rows = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    of_equal_rows = {"point": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
     left = weights.copy()
     left[equal_rows.point] = 0
     all_shares = {name: np.r_[values[~shared], of_equal_rows[name]] for name, values in shares.items()}
@@ -110,8 +110,8 @@ def list_shares_with_suppressed(shares: Mapping[str, Ints], weights: Ints, point
     The suppressed rows of a point are a share more, of the class NO_CLASS.
     """
     taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
-    left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
-    point = np.r_[shares["p"], points]
+    left = (weights - np.bincount(shares["point"], taken, len(weights)).astype(np.int64))[points]
+    point = np.r_[shares["point"], points]
     group, rows = np.r_[shares["class"], np.full(len(points), NO_CLASS)], np.r_[taken, left]
     order = np.lexsort((group, point))
     return point[order], group[order], rows[order]
@@ -183,8 +183,8 @@ def code_values(values: Any) -> CodedValues:
     """The distinct values of an Arrow array, and the index of each cell; sorted, to hide the order of the rows."""
     coded = values.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
-    place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
-    return CodedValues(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+    rank = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
+    return CodedValues(coded.dictionary.take(order), rank[coded.indices.fill_null(len(order)).to_numpy()])
 
 
 def assign_classes(
@@ -192,7 +192,7 @@ def assign_classes(
 ) -> Any:
     """The published rows, in batches of at most `most` rows.
 
-    In: a stream with the point p of each row, and o<i> for each output that is no label.  In the stream, columns in
+    In: a stream with the point of each row, and o<i> for each output that is no label.  In the stream, columns in
     `lists` are numbers; the numbers of labels are those of the classes.
     """
     kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
@@ -221,7 +221,7 @@ def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, CodedValues]
 def _add_classes(stream: Any, assigner: RowAssigner) -> Iterator[Any]:
     """The rows with their classes, without the rows that are not published."""
     for batch in stream:
-        classes = assigner.assign(batch.column("p").to_numpy().astype(np.int64))
+        classes = assigner.assign(batch.column("point").to_numpy().astype(np.int64))
         rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
         published = classes != NO_CLASS
         yield rows if published.all() else rows.filter(pa.array(published))
@@ -284,7 +284,7 @@ FEW_TEXTS, REPEATED = 1000, 2  # a column with more texts stays numbered if each
 TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 
 
-class Numbering:
+class TextNumbers:
     """Numbers for the texts of several columns; a column with too many texts keeps its texts from then on."""
 
     def __init__(self, columns: Sequence[int], threads: int | None, most: int = MOST_BYTES) -> None:

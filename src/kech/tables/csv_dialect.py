@@ -217,14 +217,14 @@ def check_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
 
 def longest_row(path: Path) -> int:
     """Bytes of the longest row of a CSV file, or of a block where all are shorter; assumes that quotes are paired."""
-    longest, start, place, inside = BLOCK, 0, 0, False
+    longest, start, offset, inside = BLOCK, 0, 0, False
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             ends = row_ends(block, inside)
             if len(ends):
-                longest, start = max(longest, place + int(ends[0]) - start), place + int(ends[-1])
-            place, inside = place + len(block), inside ^ bool(block.count(b'"') % 2)
-    return max(longest, place - start)
+                longest, start = max(longest, offset + int(ends[0]) - start), offset + int(ends[-1])
+            offset, inside = offset + len(block), inside ^ bool(block.count(b'"') % 2)
+    return max(longest, offset - start)
 
 
 def row_ends(block: bytes, inside: bool) -> Any:

@@ -27,10 +27,18 @@ from kech.errors import (
 )
 from kech.request.parts import MOST_THREADS
 from kech.system.files import claim_folder, remove_folder
-from kech.tables.batches import MOST_BYTES, TYPES, Numbering, draw_numbers, join_small_batches, read_ahead, shuffle_rows
+from kech.tables.batches import (
+    MOST_BYTES,
+    TYPES,
+    TextNumbers,
+    draw_numbers,
+    join_small_batches,
+    read_ahead,
+    shuffle_rows,
+)
 from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
 from kech.tables.source import Address
-from kech.tables.sql import Column, Dialect, hash_rows, quote
+from kech.tables.sql import ColumnType, Dialect, hash_rows, quote
 
 SHARE = 0.3  # of --memory for DuckDB; points, classes and the interpreter need the rest
 FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of --memory for rows that are written, and for words while rows are read
@@ -61,7 +69,7 @@ class DuckDB:
 
     def __init__(self, *, memory: int | None = None, threads: int | None = None) -> None:
         self.memory, self.threads = memory, threads
-        self.columns: dict[int, Column] = {}
+        self.columns: dict[int, ColumnType] = {}
         self.piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
         self.row_bytes = int(memory * FOR_ROWS) if memory else MOST_ROWS  # that may be shuffled in Python
         self.word_bytes = int(memory * FOR_WORDS) if memory else None  # of the words of all columns
@@ -205,13 +213,13 @@ class DuckDB:
 
     def _set_columns(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
         """Record how the columns are stored."""
-        self.columns.update({i: Column(kind, kind_of(kind), i in numbered) for i, kind in types.items()})
+        self.columns.update({i: ColumnType(kind, kind_of(kind), i in numbered) for i, kind in types.items()})
 
     def _store_numbered(self, batches: Iterator[Any], types: dict[int, str]) -> None:
         """Load rows, with numbers in place of texts in columns with few distinct ones."""
         texts = [i for i, kind in types.items() if kind == "VARCHAR"]
         most = MOST_BYTES if self.word_bytes is None else min(MOST_BYTES, self.word_bytes // max(len(texts), 1))
-        numbering = Numbering(texts, self.threads, most)
+        numbering = TextNumbers(texts, self.threads, most)
         kinds = {i: numbering.kind(i) for i in texts}
         cells = ", ".join(f"k{i} UTINYINT" if i in kinds else f"c{i} {t}" for i, t in types.items())
         self.rows(f"CREATE OR REPLACE TABLE source ({cells})", READING)
@@ -229,7 +237,7 @@ class DuckDB:
         self.connection.unregister("incoming")
         self._set_columns(types, list(kinds))
 
-    def _widen(self, column: int, numbering: Numbering, kinds: dict[int, Any]) -> None:
+    def _widen(self, column: int, numbering: TextNumbers, kinds: dict[int, Any]) -> None:
         """Give a column of numbers a wider type; or replace its numbers by texts, where it has too many."""
         if column in numbering.given_up:
             del kinds[column]
@@ -411,7 +419,7 @@ def literal_file(address: Address) -> str:
 
 def file_of(address: Address) -> Path:
     """The path of a DuckDB file with links resolved: its log is next to the file, not next to a link."""
-    return Path(address.place).resolve()
+    return Path(address.location).resolve()
 
 
 # -- refusals -------------------------------------------------------------------------------------------------
@@ -508,7 +516,7 @@ def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
     if is_open_elsewhere(failure):
         return CannotWrite(target, name_holder(failure))
     file, code = find_file_error(failure)
-    if code is None or not file.startswith(str(Path(target.place).resolve())):
+    if code is None or not file.startswith(str(Path(target.location).resolve())):
         return None
     advice = "Free some space on its disk, or write to another." if code in FULL else "Check its permissions."
     return CannotWrite(target, f"{os.strerror(code).lower()}. {advice}")

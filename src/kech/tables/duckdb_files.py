@@ -115,7 +115,7 @@ class DuckDBDatabase:
 
     def identity(self) -> object:
         """Device and inode of the file, with the name of the table in small letters; None without a file."""
-        path = Path(self.address.place)
+        path = Path(self.address.location)
         status = path.stat() if path.exists() else None
         return status and (status.st_dev, status.st_ino, self.schema.casefold(), self.name.casefold())
 
@@ -127,8 +127,8 @@ class DuckDBDatabase:
     @contextmanager
     def open_reader(self) -> Iterator[Any]:
         """A read-only connection; refused where the file or the table is missing."""
-        if not Path(self.address.place).is_file():
-            raise NoSuchFile(self.address.place)
+        if not Path(self.address.location).is_file():
+            raise NoSuchFile(self.address.location)
         with open_locked(self.address, self.memory) as connection:
             if self.comment(connection) is None:
                 raise NoSuchTable(self.address, "the file has no such table. Check the name behind #.")
@@ -148,7 +148,7 @@ class DuckDBDatabase:
 
     def check_free(self) -> None:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
-        path = Path(self.address.place)
+        path = Path(self.address.location)
         if not path.parent.is_dir():
             raise BadTarget(self.address, NO_FOLDER)
         if not path.exists():
@@ -263,9 +263,9 @@ def export(connection: Any, name: str, path: Path) -> None:
     """Write a table as CSV, every cell as text, rows sorted by their text: equal rows give equal bytes."""
     names = names_of(connection, name)
     texts = ", ".join(f"{guard(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
-    places = ", ".join(str(place) for place in range(1, len(names) + 1))
+    columns = ", ".join(str(number) for number in range(1, len(names) + 1))
     with connection.cursor() as cursor, path.open("wb") as file:
-        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(HANDED)
+        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {columns}").to_arrow_reader(HANDED)
         with pc.CSVWriter(file, batches.schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)

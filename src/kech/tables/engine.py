@@ -29,7 +29,7 @@ from kech.tables.batches import (
     shared_points,
 )
 from kech.tables.source import Address
-from kech.tables.sql import MOST_DIGITS, CodedRows, Column, ColumnCodes, Dialect, Layout, Packing
+from kech.tables.sql import MOST_DIGITS, CodedRows, ColumnCodes, ColumnType, Dialect, Layout, PackedCodes
 
 MOSTLY = 0.9  # share of numbers or dates from which a column of text is read as these
 MOST_FOLDED = 1000  # distinct texts of a column whose spelling is normalized: it is a category
@@ -47,7 +47,7 @@ class Backend(Protocol):
     `doing` names the work in refusals, since the message of a database could quote cells.
     """
 
-    columns: dict[int, Column]
+    columns: dict[int, ColumnType]
 
     @property
     def dialect(self) -> Dialect:
@@ -116,7 +116,7 @@ class Division:
     weights: NDArray[np.int64]
     cells: str = ""  # columns of `kept` that the joins need
     joins: str = ""
-    number: str = "points.p"
+    number: str = "points.point"
 
     @property
     def type(self) -> str:
@@ -302,11 +302,11 @@ class Engine:
         Where the backend stores a column as words, it is dictionary-encoded.
         """
         rows = self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
-        for place, column in enumerate(columns, 1):
+        for index, column in enumerate(columns, 1):
             if self.layout.columns[column].in_words:
                 words = self.backend.read(sql.all_words(column), "reading the table").column(0).combine_chunks()
-                coded = pa.DictionaryArray.from_arrays(rows.column(place).combine_chunks(), words)
-                rows = rows.set_column(place, rows.field(place).name, coded)
+                coded = pa.DictionaryArray.from_arrays(rows.column(index).combine_chunks(), words)
+                rows = rows.set_column(index, rows.field(index).name, coded)
         return rows
 
     def _count(self, column: int) -> None:
@@ -328,7 +328,7 @@ class Engine:
             if count > most:
                 raise TooManyPoints(count, most)
         keys = ", ".join(coded.packing.names)
-        table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
+        table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY point", "grouping rows")
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
         self.backend.broadcast_small(points, len(self._weights))
         return coded.packing.unpack(table), self._weights
@@ -348,20 +348,20 @@ class Engine:
     def without(self, mappings: Sequence[ColumnCodes], points: NDArray[np.int64]) -> "Engine":
         """A new engine with the rows of all other points; this one stays unchanged."""
         coded = self._find_points(mappings)
-        self.backend.put("gone", pa.table({"p": points}), LEAVING)
-        return self._leave_out(f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p")
+        self.backend.put("gone", pa.table({"point": points}), LEAVING)
+        return self._leave_out(f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.point = points.point")
 
     def shorten(
         self, mappings: Sequence[ColumnCodes], kept: NDArray[np.int64], columns: Sequence[int], key: bytes
     ) -> "Engine":
         """A new engine with `kept` rows of each point, chosen by a hash of these columns under the key."""
         coded, taken = self._find_points(mappings), np.flatnonzero(kept)
-        shares = {"p": taken, "class": np.zeros_like(taken), "first": np.ones_like(taken), "last": kept[taken]}
+        shares = {"point": taken, "class": np.zeros_like(taken), "first": np.ones_like(taken), "last": kept[taken]}
         split = self._split(coded, shares, columns, key)
-        stays = np.bincount(split.shares["p"], split.shares["last"], len(split.weights)).astype(np.int64)
+        stays = np.bincount(split.shares["point"], split.shares["last"], len(split.weights)).astype(np.int64)
         gone = np.flatnonzero(stays < split.weights)
-        self.backend.put("gone", pa.table({"p": gone, "kept": stays[gone]}), LEAVING)
-        rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.p = {split.number}"
+        self.backend.put("gone", pa.table({"point": gone, "kept": stays[gone]}), LEAVING)
+        rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.point = {split.number}"
         return self._leave_out(sql.surplus_rows(rows))
 
     def choose(self, numbers: NDArray[np.int64]) -> "Engine":
@@ -395,7 +395,7 @@ class Engine:
 
     def _code(self, mappings: Sequence[ColumnCodes]) -> CodedRows:
         """The coded rows, after creating the tables with the code of each value."""
-        packing = Packing(mappings)
+        packing = PackedCodes(mappings)
         for mapping in mappings:
             if self._loaded.get(mapping.column) is not mapping:
                 self._load(mapping)
@@ -458,10 +458,10 @@ class Engine:
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
         rows = coded.with_points(also, [source for i, source in source_of.items() if i not in lists])
         columns = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in source_of)
-        query = f"SELECT CAST({split.number} AS {split.type}) AS p{columns} FROM {rows} {split.joins}"
+        query = f"SELECT CAST({split.number} AS {split.type}) AS point{columns} FROM {rows} {split.joins}"
         stream = self.backend.shuffle(query, "coded.r", int(self._weights.sum()))  # refusals name columns of the table
         assigner = RowAssigner(split.shares, split.weights)
-        return assign_classes(rename_columns(stream, ["p", *cells]), assigner, outputs, lists, self.backend.piece)
+        return assign_classes(rename_columns(stream, ["point", *cells]), assigner, outputs, lists, self.backend.piece)
 
     def _publish_on_workers(self, coded: CodedRows, split: Division, outputs: Sequence[Output], for_csv: bool) -> Any:
         """Let the workers add the labels of its class to each row.
@@ -480,12 +480,12 @@ class Engine:
 
     def _put_shares(self, split: Division, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
-        classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["p"])
+        classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["point"])
         divided = np.isin(taken, shared_points(split.shares, split.weights))
         tables = {
             "shares": dict(split.shares),
             "labels": {"class": np.arange(classes), **labels},
-            "takers": {"p": taken, "split": divided},
+            "takers": {"point": taken, "split": divided},
         }
         for name, cells in tables.items():
             self.backend.put(self._claim(name, "TABLE"), pa.table(cells), "loading labels")
@@ -501,13 +501,13 @@ class Engine:
         points = shared_points(shares, self._weights)
         if key is None or not columns or not len(points):
             return Division(shares, self._weights)
-        self.backend.put("shared", pa.table({"p": points}), ASSIGNING)
-        self._make("shared_points", "SELECT p FROM shared", ASSIGNING)
+        self.backend.put("shared", pa.table({"point": points}), ASSIGNING)
+        self._make("shared_points", "SELECT point FROM shared", ASSIGNING)
         self._make("equal_rows", sql.equal_rows(coded, columns), ASSIGNING)
         table = self.backend.read(sql.equal_row_hashes(self.layout, columns), ASSIGNING)
         hashes, letters = (table[name].to_pylist() for name in ("hash", "letters"))
-        equal_rows = EqualRows(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
-        number = f"coalesce(equal_rows.g + {len(self._weights)}, points.p)"
+        equal_rows = EqualRows(as_array(table, "point", np.int64), as_array(table, "n", np.int64), hashes, letters)
+        number = f"coalesce(equal_rows.g + {len(self._weights)}, points.point)"
         cells, joins = sql.equal_row_cells(self.layout, columns), sql.equal_row_joins(self.layout, columns)
         return Division(*divide_shares(shares, self._weights, equal_rows, key), cells, joins, number)
 

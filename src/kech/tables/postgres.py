@@ -19,7 +19,7 @@ from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTa
 from kech.tables.batches import SIZES
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
-from kech.tables.sql import MARK, NOT_FINITE, NUMBER, Column, Dialect, guard, hash_rows, quote
+from kech.tables.sql import MARK, NOT_FINITE, NUMBER, ColumnType, Dialect, guard, hash_rows, quote
 
 try:
     import psycopg
@@ -64,16 +64,16 @@ STORED = {
     pa.timestamp("us", tz="UTC"): "timestamptz",
 }
 KEPT = {
-    16: Column("boolean", "text"),
-    20: Column("bigint", "number"),
-    21: Column("smallint", "number"),
-    23: Column("integer", "number"),
-    700: Column("real", "number"),
-    701: Column("double precision", "number"),
-    1082: Column("date", "date"),
-    1114: Column("timestamp", "date"),
-    1184: Column("timestamptz", "date"),
-    2950: Column("text", "text"),  # uuid
+    16: ColumnType("boolean", "text"),
+    20: ColumnType("bigint", "number"),
+    21: ColumnType("smallint", "number"),
+    23: ColumnType("integer", "number"),
+    700: ColumnType("real", "number"),
+    701: ColumnType("double precision", "number"),
+    1082: ColumnType("date", "date"),
+    1114: ColumnType("timestamp", "date"),
+    1184: ColumnType("timestamptz", "date"),
+    2950: ColumnType("text", "text"),  # uuid
 }
 SHARE = 8  # each sort or join of a query gets --memory divided by this
 FUNCTIONS = {
@@ -159,7 +159,7 @@ class Postgres:
     reads = ("postgresql",)
 
     def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
-        self.columns: dict[int, Column] = {}
+        self.columns: dict[int, ColumnType] = {}
         self._table = ""  # the table of the source
         self.connection = connect(address)
         self._finalizer = weakref.finalize(self, self.connection.close)
@@ -219,7 +219,7 @@ class Postgres:
         self.create("kept", query, READING)
         self._run("SET search_path = pg_catalog, pg_temp", READING)  # only functions of the server and our own
 
-    def _describe(self, names: Sequence[str]) -> list[Column]:
+    def _describe(self, names: Sequence[str]) -> list[ColumnType]:
         """The kinds of columns of the table, and the types in which `kept` stores them."""
         with refusals(READING):
             picked = ", ".join(map(quote, names))
@@ -295,7 +295,7 @@ class Postgres:
 def connect(address: Address) -> Any:
     """A new session; a refusal quotes the server, which has received no row yet."""
     try:
-        connection = psycopg.connect(address.place, autocommit=True, application_name="kech")
+        connection = psycopg.connect(address.location, autocommit=True, application_name="kech")
         for name, value in SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except (psycopg.Error, UnicodeError) as failure:
@@ -306,12 +306,16 @@ def connect(address: Address) -> Any:
     return connection
 
 
-def keep_as(column: Any, category: str) -> Column:
+def keep_as(column: Any, category: str) -> ColumnType:
     """The kind of a column, and the type in which `kept` stores it; numbers without a scale become text."""
     if column.type_code == NUMERIC:
         scaled = column.precision is not None and 0 <= column.scale <= column.precision <= 38
-        return Column(f"numeric({column.precision}, {column.scale})", "number") if scaled else Column("text", "text")
-    return KEPT.get(column.type_code, Column("text", "text" if category in "SE" and category else "other"))
+        return (
+            ColumnType(f"numeric({column.precision}, {column.scale})", "number")
+            if scaled
+            else ColumnType("text", "text")
+        )
+    return KEPT.get(column.type_code, ColumnType("text", "text" if category in "SE" and category else "other"))
 
 
 def select_columns(batches: Any, selected: Sequence[int]) -> Any:
@@ -543,7 +547,7 @@ def export(connection: Any, name: str, path: Path) -> None:
     """Write a table as CSV, every cell as text, rows sorted by their text: equal rows give equal bytes."""
     names = [column.name for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
     texts = ", ".join(f'{guard(f"{quote(column)}::text")} COLLATE "C" AS {quote(column)}' for column in names)
-    order = ", ".join(str(place) for place in range(1, len(names) + 1))
+    order = ", ".join(str(number) for number in range(1, len(names) + 1))
     query = f"SELECT {texts} FROM {name} ORDER BY {order}"
     statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true)"
     with path.open("wb") as file, connection.cursor() as cursor, cursor.copy(statement) as rows:

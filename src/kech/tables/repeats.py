@@ -133,9 +133,9 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
     """Identifiers with clearly fewer values than people, so that several people have the same one."""
     person = [table.index(name) for name in table.person]
     for column in (name for name in table.counted if name in table.identifiers and not is_personal_name(name)):
-        place = table.index(column)
-        values, rows, most = table.engine.count_repeats([place], folded=True)
-        both, _, _ = table.engine.count_repeats([place, *person], folded=True)
+        number = table.index(column)
+        values, rows, most = table.engine.count_repeats([number], folded=True)
+        both, _, _ = table.engine.count_repeats([number, *person], folded=True)
         people, _, _ = table.engine.count_repeats(person, folded=True)
         if values < both and values <= MOST_SHARE * people:
             yield Repeat((column,), "shared", values, rows, most)
@@ -149,9 +149,9 @@ def find_linking_columns(table: Table) -> Iterator[Repeat]:
     for column in published if FEW_LEVELS <= people < rows else ():
         if table.facts(column).distinct < MOST_SHARE * people:
             continue
-        place = table.index(column)
-        values, present, most = table.engine.count_repeats([place], folded=True)
-        both, _, _ = table.engine.count_repeats([place, *person], folded=True)
+        number = table.index(column)
+        values, present, most = table.engine.count_repeats([number], folded=True)
+        both, _, _ = table.engine.count_repeats([number, *person], folded=True)
         if both == values and MOST_SHARE * people <= values <= MOST_SHARE * present:
             yield Repeat((column,), "linking", values, present, most)
 
@@ -180,8 +180,11 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
 
 
 def classify_by_name(column: str, values: int, rows: int) -> str:
-    """The kind by the name of the column: bare or named; empty where it has so few values that they are levels."""
-    enough = values >= FEW_LEVELS or (numbers_people(column) and values > 1 and values >= LEAST_SHARE * rows)
+    """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
+
+    Numbers of people are never levels: six people may have all rows of a table, or one.
+    """
+    enough = values >= FEW_LEVELS or (numbers_people(column) and (not is_bare(column) or values >= LEAST_SHARE * rows))
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 

@@ -38,7 +38,7 @@ class Address:
     """The address of one table of a database."""
 
     scheme: str  # postgresql, duckdb or spark
-    place: str  # for the driver: a URL, which may contain a password, or a path
+    location: str  # for the driver: a URL, which may contain a password, or a path
     names: tuple[str, ...]  # of schema and table, or of the table only
     shown: str  # the address without a password, for messages
     master: str | None = None  # the cluster of Spark in the address
@@ -58,10 +58,10 @@ class Address:
     def anywhere(self) -> str:
         """The address for the ledger: without a password, and independent of the current folder."""
         if self.scheme == "duckdb":
-            return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
+            return f"duckdb:{Path(self.location).resolve()}#{self.shown.rpartition('#')[2]}"
         if self.scheme == "spark":
             return self.shown
-        where = [(name, value) for name, value in parse_qsl(self.place.partition("?")[2]) if name in WHERE]
+        where = [(name, value) for name, value in parse_qsl(self.location.partition("?")[2]) if name in WHERE]
         table = ".".join('"' + name.replace('"', '""') + '"' for name in self.names)
         return f"{self.shown.partition('?')[0]}?{urlencode([*where, ('table', table)], quote_via=quote)}"
 
@@ -91,13 +91,13 @@ def server_address(scheme: str, typed: str) -> Address:
             "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
         )
         raise BadOption("table", f"this kind of address is unknown. Name a file, or write {known}")
-    place, _, options = typed.partition("?")
+    location, _, options = typed.partition("?")
     query = parse_qsl(options, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    printable = f"{scheme}://{hide_password(place)}?table={tables[0]}"
-    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, printable)
+    printable = f"{scheme}://{hide_password(location)}?table={tables[0]}"
+    return Address("postgresql", f"{scheme}://{location}" + (f"?{rest}" if rest else ""), names, printable)
 
 
 def cluster_address(typed: str) -> Address:
@@ -178,7 +178,7 @@ def check_columns(source: Source) -> None:
         raise BadColumns(source.shown, "there are none. Name a file that begins with a header line.")
     if any(not name.strip() for name in source.columns):
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
-        raise BadColumns(source.shown, f"column {position} has no name. Add a header line with a name for each column.")
+        raise BadColumns(source.shown, f"column {position} has no name. {advise_on_names(source)}")
     seen = Counter(name.casefold() for name in source.columns)
     repeated = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if repeated:
@@ -187,12 +187,22 @@ def check_columns(source: Source) -> None:
         raise BadColumns(source.shown, reason)
 
 
+def advise_on_names(source: Source) -> str:
+    """What to do about a column without a name: a file whose other columns have names has a header line."""
+    has_header = source.csv is not None and any(name.strip() for name in source.columns)
+    return "Name it, or say --rename-duplicates." if has_header else "Add a header line with a name for each column."
+
+
 def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Names made distinct, ignoring case: the second `age` becomes `age_2`, or has the next free number.
 
-    >>> rename_columns(["age", "AGE", "age_2", "sex"])
-    ('age', 'AGE_3', 'age_2', 'sex')
+    A column without a name gets its number, where others have one.
+
+    >>> rename_columns(["age", "AGE", "age_2", ""])
+    ('age', 'AGE_3', 'age_2', 'column_4')
     """
+    if any(name.strip() for name in names):
+        names = [name if name.strip() else f"column_{place}" for place, name in enumerate(names, 1)]
     folded, used, distinct = {name.casefold() for name in names}, set[str](), []
     for name in names:
         free = (f"{name}_{number}" for number in count(2))
@@ -204,15 +214,15 @@ def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def open_source(
-    place: str | PathLike[str] | Address,
+    location: str | PathLike[str] | Address,
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
     rename_duplicates: bool = False,
 ) -> Source:
     """The format, columns and dialect of a file, a folder or a table of a database."""
-    address = find_address(place)
-    path = Path("." if isinstance(place, Address) else place)
+    address = find_address(location)
+    path = Path("." if isinstance(location, Address) else location)
     try:
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):
@@ -245,7 +255,7 @@ def open_table(address: Address) -> Source:
     """The source for a table of a database."""
     with open_database(address) as database:
         columns, identity = tuple(database.columns()), database.identity()
-    path = Path(address.place if address.scheme == "duckdb" else address.table)
+    path = Path(address.location if address.scheme == "duckdb" else address.table)
     return Source(path, address.scheme, columns, address=address, identity=identity)
 
 
@@ -277,7 +287,7 @@ def read_batches(source: Source) -> Any:
 # -- a table of a database ------------------------------------------------------------------------------------
 
 
-class Draft(Protocol):
+class DraftTable(Protocol):
     """The draft of a table, invisible to readers; it is deleted unless it is put in place."""
 
     def export(self, path: Path) -> None:
@@ -302,7 +312,7 @@ class Database(Protocol):
     def check_free(self) -> None:
         """Refuse a target that is a table kech did not write, or that cannot be written."""
 
-    def write_draft(self, batches: Any) -> AbstractContextManager[Draft]:
+    def write_draft(self, batches: Any) -> AbstractContextManager[DraftTable]:
         """A draft of the table with these rows."""
 
 

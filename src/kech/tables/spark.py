@@ -21,7 +21,7 @@ from kech.tables.batches import SIZES, rebatch_evenly
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
-from kech.tables.sql import GUARDED, MARK, NOT_FINITE, NUMBER, Column, Dialect, hash_rows
+from kech.tables.sql import GUARDED, MARK, NOT_FINITE, NUMBER, ColumnType, Dialect, hash_rows
 
 try:
     from py4j.protocol import Py4JError
@@ -68,7 +68,7 @@ RENAMES = ("file", "hdfs", "viewfs")  # file systems with atomic renaming; other
 MARKED = "_kech"  # a file in folders that kech may replace; readers of Parquet ignore it
 NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
 PARTITION = 1_000_000  # rows that a worker sorts at a time
-PLACE = (1 << 33) - 1  # mask of the position of a row in its partition, in the number from Spark
+ROW_IN_PARTITION = (1 << 33) - 1  # mask of the position of a row in its partition, in the number from Spark
 STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
 
 
@@ -141,7 +141,7 @@ class Spark:
     reads = ("parquet", "folder", "spark")
 
     def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
-        self.columns: dict[int, Column] = {}
+        self.columns: dict[int, ColumnType] = {}
         self.session = open_session(master, memory, threads)
         self._source: Any = None  # the frame of the source, to be read again
         self._views: set[str] = set()
@@ -160,7 +160,7 @@ class Spark:
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read Parquet files from any file system that Spark can access."""
-        self._keep(read_parquet(self.session, address.place, address), names, selected, nulls)
+        self._keep(read_parquet(self.session, address.location, address), names, selected, nulls)
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Send record batches to the workers."""
@@ -177,7 +177,7 @@ class Spark:
             kept = frame.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
             types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in selected}
             counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
-        self.columns.update({i: Column(type, kind_of(type)) for i, type in types.items()})
+        self.columns.update({i: ColumnType(type, kind_of(type)) for i, type in types.items()})
         before, starts = 0, []
         for part, rows in sorted(tuple(row) for row in counts):
             starts.append({"part": part, "start": before})
@@ -187,7 +187,7 @@ class Spark:
         self._name(kept, "loaded")
         self.put("starts", pa.Table.from_pylist(starts, STARTS), READING)
         cleaned = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in selected)
-        query = f"""SELECT (id & {PLACE}L) + start AS r, {cleaned} FROM loaded
+        query = f"""SELECT (id & {ROW_IN_PARTITION}L) + start AS r, {cleaned} FROM loaded
             JOIN starts ON starts.part = shiftright(id, 33)"""
         self.create("kept", query, READING)
         for name in ("loaded", "starts"):  # rows are stored once
@@ -397,9 +397,9 @@ def spark_type(kind: Any) -> Any:
     return st.DecimalType(kind.precision, kind.scale) if pa.types.is_decimal(kind) else TYPES[kind]
 
 
-def read_parquet(session: Any, place: str, printable: object) -> DataFrame:
+def read_parquet(session: Any, location: str, printable: object) -> DataFrame:
     """The rows of a Parquet file, or of all files below a folder; subfolders `year=2020` are a column of text."""
-    folder = find_folder(session, place, printable)
+    folder = find_folder(session, location, printable)
     with refusals("looking for the table"):
         files = folder.parts()
         logged = any(Folder(session, f"{folder}/{log}").exists() for log in LOGS)
@@ -423,10 +423,10 @@ def literal_path(path: str) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
 
 
-def find_folder(session: Any, place: str, printable: object) -> "Folder":
+def find_folder(session: Any, location: str, printable: object) -> "Folder":
     """A file or folder, which need not exist; refused where Spark cannot access its file system."""
     try:
-        return Folder(session, place)
+        return Folder(session, location)
     except (PySparkException, Py4JError):
         advice = "Add the connector and the keys of this file system to spark-defaults.conf."
         raise UnreadableFile(printable, f"Spark cannot access it. {advice}") from None
@@ -435,9 +435,9 @@ def find_folder(session: Any, place: str, printable: object) -> "Folder":
 class Folder:
     """A file or folder in a file system of Hadoop."""
 
-    def __init__(self, session: Any, place: str) -> None:
+    def __init__(self, session: Any, location: str) -> None:
         self.session, self.jvm = session, session._jvm.org.apache.hadoop.fs
-        path = self.jvm.Path(place)
+        path = self.jvm.Path(location)
         self.system = path.getFileSystem(session._jsc.hadoopConfiguration())
         self.path = self.system.makeQualified(path)
 
@@ -494,7 +494,7 @@ class SparkDatabase:
 
     def __init__(self, address: Address, session: Any) -> None:
         self.address, self.session = address, session
-        self.folder = find_folder(session, address.place, address)
+        self.folder = find_folder(session, address.location, address)
 
     @classmethod
     @contextmanager
@@ -504,7 +504,7 @@ class SparkDatabase:
 
     def columns(self) -> Sequence[str]:
         """The names of its columns."""
-        return list(read_parquet(self.session, self.address.place, self.address).columns)
+        return list(read_parquet(self.session, self.address.location, self.address).columns)
 
     def identity(self) -> object:
         """The full path; on this machine with links resolved."""
@@ -513,7 +513,7 @@ class SparkDatabase:
 
     def export(self, path: Path) -> None:
         """Write its rows as CSV, every cell as text, sorted by their text."""
-        frame = read_parquet(self.session, self.address.place, self.address)
+        frame = read_parquet(self.session, self.address.location, self.address)
         with refusals("reading the released table"):
             export(self.session, frame, path)
 

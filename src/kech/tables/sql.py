@@ -98,7 +98,7 @@ class Dialect:
     def year_first(self, text: str, day_first: bool) -> str:
         """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first."""
         order = "321" if day_first else "312"
-        year, month, day = (f"{self.group_mark}{place}" for place in order)
+        year, month, day = (f"{self.group_mark}{number}" for number in order)
         first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
         padded = f"regexp_replace({text}, {first}, {self.literal(f'{year}-0{month}-0{day}')})"
         of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(f'-{self.group_mark}1')}"
@@ -146,14 +146,16 @@ class Dialect:
         if kind == "date":
             return f"substr({text}, 1, 10)"
         number = f"abs({self.loose_number(f'trim({self.text(cell, type)})')})"
-        place = f"floor(log10(greatest({number}, {SMALLEST})))"
-        digits = f"round(least({number}, {GREATEST}) * power(10, 5 - {place}))"
-        spelled = f"{self.text(f'CAST({digits} AS BIGINT)', '')} || 'e' || {self.text(f'CAST({place} AS INTEGER)', '')}"
+        exponent = f"floor(log10(greatest({number}, {SMALLEST})))"
+        digits = f"round(least({number}, {GREATEST}) * power(10, 5 - {exponent}))"
+        spelled = (
+            f"{self.text(f'CAST({digits} AS BIGINT)', '')} || 'e' || {self.text(f'CAST({exponent} AS INTEGER)', '')}"
+        )
         return f"CASE WHEN {number} > {SMALLEST} AND {number} < {GREATEST} THEN {spelled} ELSE {text} END"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnType:
     """How a backend stores a column."""
 
     type: str  # the name of its type in the backend
@@ -166,7 +168,7 @@ class Layout:
     """How a backend stores rows; the names of all derived tables begin with a prefix."""
 
     dialect: Dialect
-    columns: Mapping[int, Column]
+    columns: Mapping[int, ColumnType]
     prefix: str = ""
 
     def name(self, table: str) -> str:
@@ -259,12 +261,12 @@ def read_value(layout: Layout, column: int, kind: str) -> str:
     return sql.seconds(sql.moment(checked) if kept.kind == "text" else "value")
 
 
-def is_float(column: Column) -> bool:
+def is_float(column: ColumnType) -> bool:
     """Whether the type of a column is a float."""
     return column.type.lower().startswith(FLOATS)
 
 
-def is_whole(column: Column) -> bool:
+def is_whole(column: ColumnType) -> bool:
     """Whether the type of a column is an integer."""
     return fullmatch("u?(tiny|small|big)?int(eger)?", column.type.lower()) is not None
 
@@ -316,8 +318,8 @@ def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -
     """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
     cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
     cells = [fold_cell(layout, i) for i in columns] if folded else cells
-    folded_cells = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
-    names = [f"h{place}" for place in range(len(cells))]
+    folded_cells = ", ".join(f"{cell} AS h{index}" for index, cell in enumerate(cells))
+    names = [f"h{index}" for index in range(len(cells))]
     return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
         FROM (SELECT {folded_cells} FROM {layout.rows(columns)} AS kept) AS held
         WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
@@ -389,7 +391,7 @@ class ColumnCodes:
     null: int
 
 
-class Packing:
+class PackedCodes:
     """The codes of a row packed into one number, or a few, with the same order as the codes.
 
     `keys[i]` lists the mappings in number i, from the most significant down; a code is multiplied by its stride.  A
@@ -426,8 +428,8 @@ class Packing:
         for name, columns in zip(self.names, self.keys, strict=True):
             rest = np.asarray(table[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in columns)
             for j in columns:
-                place, rest = np.divmod(rest, self.strides[j])
-                codes[:, j] = place + self.lowest[j]
+                quotient, rest = np.divmod(rest, self.strides[j])
+                codes[:, j] = quotient + self.lowest[j]
         return codes
 
 
@@ -448,7 +450,7 @@ class CodedRows:
 
     layout: Layout
     mappings: Sequence[ColumnCodes]
-    packing: Packing
+    packing: PackedCodes
     missing: Collection[int]
 
     def select(self, also: str = "", columns: Sequence[int] = ()) -> str:
@@ -464,11 +466,11 @@ class CodedRows:
         return f"({self.select(also, columns)}) AS coded JOIN {points} AS points ON {self.packing.same_point}"
 
     def points(self, *, numbered: bool = True) -> str:
-        """The distinct packed codes and their rows; numbered by p, ascending, which takes twice as long."""
+        """The distinct packed codes and their rows; numbered by point, ascending, which takes twice as long."""
         keys = ", ".join(self.packing.names)
         grouped = f"SELECT {keys}, count(*) AS n FROM ({self.select()}) AS coded GROUP BY {keys}"
-        number = f"row_number() OVER (ORDER BY {keys}) - 1 AS p"
-        return f"SELECT {number}, grouped.* FROM ({grouped}) AS grouped ORDER BY p" if numbered else grouped
+        number = f"row_number() OVER (ORDER BY {keys}) - 1 AS point"
+        return f"SELECT {number}, grouped.* FROM ({grouped}) AS grouped ORDER BY point" if numbered else grouped
 
     def _part(self, mapping: ColumnCodes, stride: int) -> tuple[str, str]:
         """The summand of one code in the packed number of a row, and the join that finds the code."""
@@ -488,7 +490,7 @@ def rows_not_left_out(layout: Layout, rest: Layout) -> str:
 def surplus_rows(rows: str) -> str:
     """The rows of each group beyond the number that stays, which is `kept` in a table `gone`."""
     return f"""SELECT r FROM (SELECT coded.r, gone.kept,
-        row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS place FROM {rows}) AS beyond WHERE place > kept"""
+        row_number() OVER (PARTITION BY gone.point ORDER BY coded.r) AS rank FROM {rows}) AS beyond WHERE rank > kept"""
 
 
 # -- equal rows of points that several classes share -----------------------------------------------------------
@@ -499,11 +501,11 @@ def equal_rows(coded: CodedRows, columns: Sequence[int]) -> str:
     layout = coded.layout
     cells = ", ".join(f"{equal_row_cell(layout, i)} AS e{i}" for i in columns)
     names = ", ".join(f"e{i}" for i in columns)
-    return f"""SELECT row_number() OVER (ORDER BY p, {names}) - 1 AS g, grouped.* FROM (
-        SELECT p, {names}, count(*) AS n FROM (SELECT points.p, {cells}
+    return f"""SELECT row_number() OVER (ORDER BY point, {names}) - 1 AS g, grouped.* FROM (
+        SELECT point, {names}, count(*) AS n FROM (SELECT points.point, {cells}
         FROM {coded.with_points(equal_row_cells(layout, columns))}
-        JOIN {layout.name("shared_points")} AS shared_points ON shared_points.p = points.p) AS cells
-        GROUP BY p, {names}) AS grouped"""
+        JOIN {layout.name("shared_points")} AS shared_points ON shared_points.point = points.point) AS cells
+        GROUP BY point, {names}) AS grouped"""
 
 
 def equal_row_cells(layout: Layout, columns: Sequence[int]) -> str:
@@ -514,15 +516,15 @@ def equal_row_cells(layout: Layout, columns: Sequence[int]) -> str:
 def equal_row_joins(layout: Layout, columns: Sequence[int]) -> str:
     """The joins that find the group of equal rows of a row in a shared point."""
     same = " AND ".join(f"equal_rows.e{i} = {equal_row_cell(layout, i)}" for i in columns)
-    return f"""LEFT JOIN {layout.name("shared_points")} AS shared_points ON shared_points.p = points.p
-        LEFT JOIN {layout.name("equal_rows")} AS equal_rows ON equal_rows.p = points.p AND {same}"""
+    return f"""LEFT JOIN {layout.name("shared_points")} AS shared_points ON shared_points.point = points.point
+        LEFT JOIN {layout.name("equal_rows")} AS equal_rows ON equal_rows.point = points.point AND {same}"""
 
 
 def equal_row_cell(layout: Layout, column: int) -> str:
     """A cell of a shared point as text, 'n' for NULL; of other points NULL, since they need no text."""
     kept, cell = layout.columns[column], f"coded.x{column}"
     text = layout.dialect.text(cell, "UINTEGER" if kept.in_words else kept.type)
-    return f"CASE WHEN shared_points.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
+    return f"CASE WHEN shared_points.point IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
 
 
 def equal_row_hashes(layout: Layout, columns: Sequence[int]) -> str:
@@ -531,7 +533,7 @@ def equal_row_hashes(layout: Layout, columns: Sequence[int]) -> str:
     comparable = [layout.dialect.comparable_text(texts[i][0], "string", layout.columns[i].kind) for i in columns]
     exact = [f"coalesce('v' || {text}, 'n')" for text, _ in texts.values()]
     hashes = (f"md5(concat_ws(chr(31), {', '.join(cells)}))" for cells in (comparable, exact))
-    return f"""SELECT p, n, {next(hashes)} AS hash, {next(hashes)} AS letters
+    return f"""SELECT point, n, {next(hashes)} AS hash, {next(hashes)} AS letters
         FROM {layout.name("equal_rows")} AS equal_rows {" ".join(join for _, join in texts.values())} ORDER BY g"""
 
 
@@ -565,14 +567,14 @@ def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, st
     takes, `labels` the labels of each class.  The rows of a shared group are numbered in a secret random order.
     """
     sql, cells = layout.dialect, [name for name in names if name.startswith("o")]
-    columns = ", ".join(["r", "takers.p", "split", *cells])
-    turn = f"row_number() OVER (PARTITION BY takers.p ORDER BY {sql.secret('r')}, r)"
-    taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.p = {number}"
+    columns = ", ".join(["r", "takers.point", "split", *cells])
+    turn = f"row_number() OVER (PARTITION BY takers.point ORDER BY {sql.secret('r')}, r)"
+    taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.point = {number}"
     published = {name: name if name in cells or not for_csv else sql.guard_formula(name) for name in names}
     return f"""SELECT {", ".join(f"{published[name]} AS {published_name}" for name, published_name in names.items())}
         FROM (SELECT {columns}, {turn} AS i FROM {taken} WHERE split
         UNION ALL SELECT {columns}, 1 AS i FROM {taken} WHERE NOT split) AS taken JOIN {layout.name("shares")} AS shares
-        ON shares.p = taken.p AND (NOT taken.split OR taken.i BETWEEN shares.first AND shares.last)
+        ON shares.point = taken.point AND (NOT taken.split OR taken.i BETWEEN shares.first AND shares.last)
         JOIN {layout.name("labels")} AS labels ON labels.class = shares.class"""
 
 

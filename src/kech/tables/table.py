@@ -27,7 +27,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
-from kech.request.parts import DEFAULT_AXIS, ROLES, Reading
+from kech.request.parts import DEFAULT_AXIS, ROLES, Input
 from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
@@ -176,7 +176,7 @@ class Table:
             raise BadOption("request", reason)
         merged.goal.check_sensitive(self.sensitive)
         series = replace_part(merged.series, key=own.series.key)
-        return replace_part(merged, columns=own.columns, axes=own.axes, reading=own.reading, series=series)
+        return replace_part(merged, columns=own.columns, axes=own.axes, input=own.input, series=series)
 
     def labels_on(self, grid: str | float | None) -> Labels:
         """The label options of the request; with a grid, that grid and defaults."""
@@ -306,7 +306,7 @@ def read_table(
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
-    Columns, axes, reading and limits are those of a request, or fields of it by name: `quasi_identifiers=["age"]`.
+    Columns, axes, input and limits are those of a request, or fields of it by name: `quasi_identifiers=["age"]`.
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
     the server), `duckdb:file.db#table`, or an address of Spark: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
@@ -317,14 +317,14 @@ def read_table(
     """
     check_is_request(request)
     chosen_request = drop_dialect(request or Request(), source).override(**fields)
-    reading, limits, frame = chosen_request.reading, chosen_request.limits, None
+    options, limits, frame = chosen_request.input, chosen_request.limits, None
     workers, address = limits.threads or os.cpu_count() or 1, find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
     start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
     backend = start(threads=workers) if address and chosen == "spark" else None  # Spark opens the source
     try:
         if isinstance(source, str | PathLike | Address):
-            opened = open_with_reading(source, reading)
+            opened = open_with_reading(source, options)
         else:
             opened = open_frame(frame := wrap_frame(source))
         check_columns(opened.columns, chosen_request)
@@ -335,8 +335,8 @@ def read_table(
         selected = sorted({*table.loaded, *table.counted}, key=table.index)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, selected, limits.memory)
-        load(backend, opened, [table.index(name) for name in selected], reading.null_values, frame)
-        table.engine.rewrite(decimal=reading.decimal, dates=reading.dates, fold=reading.fold_variants)
+        load(backend, opened, [table.index(name) for name in selected], options.null_values, frame)
+        table.engine.rewrite(decimal=options.decimal, dates=options.dates, fold=options.fold_variants)
         return table
     except BaseException:
         if backend is not None:
@@ -344,10 +344,10 @@ def read_table(
         raise
 
 
-def open_with_reading(source: Any, reading: Reading) -> Source:
-    """The source for a file or table, opened with the reading options of a request."""
-    dialect = {"delimiter": reading.delimiter, "encoding": reading.encoding}
-    return open_source(source, **dialect, rename_duplicates=reading.rename_duplicates)
+def open_with_reading(source: Any, options: Input) -> Source:
+    """The source for a file or table, opened with the options of input of a request."""
+    dialect = {"delimiter": options.delimiter, "encoding": options.encoding}
+    return open_source(source, **dialect, rename_duplicates=options.rename_duplicates)
 
 
 def drop_dialect(request: Request, source: Any) -> Request:
@@ -355,7 +355,7 @@ def drop_dialect(request: Request, source: Any) -> Request:
     is_file = isinstance(source, str | PathLike) and not find_address(source)
     if is_file and Path(source).suffix.lower() in TEXT_FILES:
         return request
-    return replace_part(request, reading=replace_part(request.reading, delimiter=None, encoding=None))
+    return replace_part(request, input=replace_part(request.input, delimiter=None, encoding=None))
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:

@@ -30,7 +30,7 @@ from kech.topology.barcode import longest_bars
 from kech.topology.zigzag import ZigzagBarcode
 
 Ints = NDArray[np.int64]
-Version = tuple[Ints, Ints]  # numbers of rows, each once, and the number of the class of each
+RowClasses = tuple[Ints, Ints]  # numbers of rows, each once, and the number of the class of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class VersionCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class ClassLife:
     """One bar: a class from its first version to its last."""
 
     birth: float  # version 1, 2, ...; 1.5 lies between versions 1 and 2
@@ -105,10 +105,10 @@ class Lives:
         """Whether each bar carries k rows or more throughout."""
         return np.asarray(self.zigzag.weights >= self.k)
 
-    def bars(self) -> list[Life]:
+    def bars(self) -> list[ClassLife]:
         """Bars by birth and death."""
         bars = zip(self.zigzag.bars(), self.safe.tolist(), strict=True)
-        return [Life(bar.birth + 1, bar.death + 1, bar.weight or 0, safe, bar.rows) for bar, safe in bars]
+        return [ClassLife(bar.birth + 1, bar.death + 1, bar.weight or 0, safe, bar.rows) for bar, safe in bars]
 
     def summary(self) -> list[EqualLives]:
         """Bars of equal life in one line: how many, and how many rows they carry."""
@@ -152,7 +152,7 @@ class Lives:
 
 
 def build_lives(
-    versions: Sequence[Version],
+    versions: Sequence[RowClasses],
     k: int | None = None,
     *,
     threads: int = 1,
@@ -176,7 +176,7 @@ def build_lives(
     return Lives(zigzag, rows, count_versions(zigzag, sets, rows), goal, undecided)
 
 
-def check_versions(versions: Sequence[Version], memory: int) -> None:
+def check_versions(versions: Sequence[RowClasses], memory: int) -> None:
     """Refuse what is no version, and numbers so large that they would not fit into memory."""
     if not versions:
         raise BadOption("versions", "there is none. Give one or more.")
@@ -193,7 +193,7 @@ def check_versions(versions: Sequence[Version], memory: int) -> None:
     check_need(need, memory, "The versions", "Number rows and classes from 0 on, or take fewer versions.")
 
 
-def find_together(versions: Sequence[Version]) -> tuple[list[Ints], Ints]:
+def find_together(versions: Sequence[RowClasses]) -> tuple[list[Ints], Ints]:
     """Sets of rows that no version tells apart: the class of each set in every version, -1 for none, and its rows."""
     size = max(int(rows.max(initial=-1)) + 1 for rows, _ in versions)
     met = np.zeros(size, np.int64)
@@ -211,7 +211,7 @@ def find_together(versions: Sequence[Version]) -> tuple[list[Ints], Ints]:
     return [classes[published] for classes in sets], rows[published]
 
 
-def class_of_each_row(version: Version, size: int) -> Ints:
+def class_of_each_row(version: RowClasses, size: int) -> Ints:
     """For each row its class, counted from 1 on; 0 where the version does not have it."""
     class_of_row = np.zeros(size, np.int64)
     class_of_row[version[0]] = version[1] + 1

@@ -55,7 +55,7 @@ class Reaches:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holders:
+class ExposedUnits:
     """Who is exposed: every row for itself, or every person by the most exposed of their rows."""
 
     weights: Ints
@@ -131,12 +131,12 @@ class Profile:
         return self.filtration.points.eps_error(self.filtration.metric)
 
     @cached_property
-    def rows(self) -> Holders:
+    def rows(self) -> ExposedUnits:
         """Rows, in the order of the table of radii."""
-        return Holders(self.units.weights[self.reaches.order])
+        return ExposedUnits(self.units.weights[self.reaches.order])
 
     @cached_property
-    def people(self) -> Holders | None:
+    def people(self) -> ExposedUnits | None:
         """People, each by the most exposed of their rows; None where every row is another person."""
         if self.units.person is None:
             return None
@@ -145,7 +145,7 @@ class Profile:
         ranked = person[order]
         new = np.r_[True, ranked[1:] != ranked[:-1]] | (ranked == ALONE)
         weights = np.where(ranked == ALONE, self.rows.weights[order], 1)[new]
-        return Holders(weights, order, np.flatnonzero(new))
+        return ExposedUnits(weights, order, np.flatnonzero(new))
 
     def shares(self, k: int, eps: float) -> dict[str, Any]:
         """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
@@ -172,7 +172,7 @@ class Profile:
         if missing:
             rest = drop_axis(self.units, column)
             reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
-            rows = Holders(rest.weights[reaches.order])
+            rows = ExposedUnits(rest.weights[reaches.order])
             for k in missing:
                 half = rows.find_quantiles(reaches.at(k), [0.5])[0]
                 self.known[column, k] = Rest(half, float(np.average(reaches.at(k), weights=rows.weights)))

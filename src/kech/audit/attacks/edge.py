@@ -86,7 +86,11 @@ def guess_ends(column: LinkedColumn, label: Cell, ends: Ends, rng: np.random.Gen
     ahead = lows[(lows > low) & (lows <= high)][: max(MOVES)]
     behind = highs[(highs < high) & (highs >= low)][::-1][: max(MOVES)]
     wide = isfinite(low) and isfinite(high) and closed
-    return [column.numbers == rng.choice(places) for places in (ahead, behind) if wide and len(places) == max(MOVES)]
+    return [
+        column.numbers == rng.choice(inner_ends)
+        for inner_ends in (ahead, behind)
+        if wide and len(inner_ends) == max(MOVES)
+    ]
 
 
 def published_ends(column: LinkedColumn) -> Ends:

@@ -18,7 +18,7 @@ Shape = tuple[int, ...]  # the classes of the rows of a number, in order
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Histories:
+class PublishedHistories:
     """The rows of each number, and the numbers of each shape."""
 
     rows: Sequence[Ints]
@@ -44,7 +44,7 @@ class Histories:
         )
 
 
-def read_histories(release: Published) -> Histories | None:
+def read_histories(release: Published) -> PublishedHistories | None:
     """The histories of a release; None where nothing links its rows."""
     column = release.document.get("person_number")
     if column is None:
@@ -53,11 +53,11 @@ def read_histories(release: Published) -> Histories | None:
     order = np.argsort(number, kind="stable")
     rows = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
     numbers, shapes = defaultdict(list), defaultdict(list)
-    for place, history in enumerate(rows):
-        numbers[tuple(sorted(release.group[history].tolist()))].append(place)
+    for index, history in enumerate(rows):
+        numbers[tuple(sorted(release.group[history].tolist()))].append(index)
     for shape in numbers:
         shapes[shape[0]].append(shape)
-    return Histories(rows, numbers, shapes)
+    return PublishedHistories(rows, numbers, shapes)
 
 
 def list_cells(release: Published, column: str) -> Iterator[str]:
@@ -74,13 +74,13 @@ def can_match(shape: Shape, known: Sequence[Sequence[int]]) -> bool:
     """
     taken: dict[int, int] = {}
 
-    def place(at: int, seen: set[int]) -> bool:
+    def index(at: int, seen: set[int]) -> bool:
         for row, classes in enumerate(known):
             if shape[at] in classes and row not in seen:
                 seen.add(row)
-                if row not in taken or place(taken[row], seen):
+                if row not in taken or index(taken[row], seen):
                     taken[row] = at
                     return True
         return False
 
-    return all(place(at, set()) for at in range(len(shape)))
+    return all(index(at, set()) for at in range(len(shape)))

@@ -23,12 +23,12 @@ def attack_order(target: Target) -> list[Attack]:
     for group, rows in zip(target.groups.tolist(), target.candidates, strict=True):
         members = target.members[group]
         once, originals = Counter(theirs[row] for row in rows), Counter(ours[row] for row in members)
-        for place, row in enumerate(members):
+        for index, row in enumerate(members):
             if once[ours[row]] != 1 or originals[ours[row]] != 1:
                 continue
             guesses = {
                 "file": rows[np.argmin(np.abs(rows - (row + 0.5) * scale + 0.5))],
-                "class": rows[int((place + 0.5) / len(members) * len(rows))],
+                "class": rows[int((index + 0.5) / len(members) * len(rows))],
                 "chance": rng.choice(rows),
             }
             targets += 1

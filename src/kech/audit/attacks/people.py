@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from kech.audit.attacks.histories import SEVERAL, Histories, read_histories
+from kech.audit.attacks.histories import SEVERAL, PublishedHistories, read_histories
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
 from kech.certificate import Cell
@@ -113,7 +113,7 @@ def look_across(target: Target, values: Ints) -> list[Left]:
     return [see(values), see(target.rng().permutation(values))]
 
 
-def look_along(target: Target, values: Ints, histories: Histories) -> list[Left]:
+def look_along(target: Target, values: Ints, histories: PublishedHistories) -> list[Left]:
     """The values that a number which fits has on all rows, and the same of values assigned to the numbers at random."""
     fitting = cache(lambda one: histories.find_fitting(one.classes))
 

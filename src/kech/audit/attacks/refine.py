@@ -53,7 +53,7 @@ class Puzzle:
 class Solution:
     """A class for each row that fits boxes and sizes, and whether it is the same in every such assignment."""
 
-    place: list[int]
+    group_of: list[int]
     pinned: list[bool]
 
 
@@ -197,24 +197,26 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     Nobody is pinned in such a part: there the steps contradict each other.
     """
     shuffled = [rng.permutation(groups).tolist() for groups in options]
-    place = [-1] * len(shuffled)
+    group_of = [-1] * len(shuffled)
     members: list[set[int]] = [set() for _ in puzzle.sizes]
     sure = [True] * len(shuffled)
     for rows in part_rows(puzzle):
         late = [
-            row for row in rng.permutation(rows).tolist() if not make_room(row, shuffled, place, members, puzzle.sizes)
+            row
+            for row in rng.permutation(rows).tolist()
+            if not make_room(row, shuffled, group_of, members, puzzle.sizes)
         ]
         for row in rows if late else ():
             sure[row], shuffled[row] = False, list(puzzle.options[row])
         for row in late:
-            if not make_room(row, shuffled, place, members, puzzle.sizes):
+            if not make_room(row, shuffled, group_of, members, puzzle.sizes):
                 shuffled[row] = []  # the original does not fit the release
-    loops = find_loops(shuffled, place, len(puzzle.sizes))
+    loops = find_loops(shuffled, group_of, len(puzzle.sizes))
     pinned = [
-        sure[row] and all(loops[group] != loops[place[row]] for group in groups if group != place[row])
+        sure[row] and all(loops[group] != loops[group_of[row]] for group in groups if group != group_of[row])
         for row, groups in enumerate(shuffled)
     ]
-    return Solution(place, pinned)
+    return Solution(group_of, pinned)
 
 
 def part_rows(puzzle: Puzzle) -> list[list[int]]:
@@ -232,13 +234,13 @@ def part_rows(puzzle: Puzzle) -> list[list[int]]:
     return list(rows.values())
 
 
-def make_room(row: int, options: Options, place: list[int], members: list[set[int]], sizes: Sequence[int]) -> bool:
+def make_room(row: int, options: Options, group_of: list[int], members: list[set[int]], sizes: Sequence[int]) -> bool:
     """Put a row into one of its classes; where they are full, other rows move on along the shortest way."""
     came: dict[int, tuple[int, int]] = dict.fromkeys(options[row], (row, -1))
     line = list(came)
     for group in line:
         if len(members[group]) < sizes[group]:
-            move_along(group, came, place, members)
+            move_along(group, came, group_of, members)
             return True
         for other in sorted(members[group]):
             for onward in options[other]:
@@ -248,26 +250,26 @@ def make_room(row: int, options: Options, place: list[int], members: list[set[in
     return False
 
 
-def move_along(group: int, came: dict[int, tuple[int, int]], place: list[int], members: list[set[int]]) -> None:
+def move_along(group: int, came: dict[int, tuple[int, int]], group_of: list[int], members: list[set[int]]) -> None:
     """Every row on the way to a class with room moves one class on."""
     while group >= 0:
         row, before = came[group]
         members[group].add(row)
-        place[row] = group
+        group_of[row] = group
         if before >= 0:
             members[before].remove(row)
         group = before
 
 
-def find_loops(options: Options, place: Sequence[int], classes: int) -> list[int]:
+def find_loops(options: Options, group_of: Sequence[int], classes: int) -> list[int]:
     """For each class a number, equal for classes that can exchange rows in a circle (Kosaraju's two walks)."""
     onward: list[set[int]] = [set() for _ in range(classes)]
     back: list[set[int]] = [set() for _ in range(classes)]
     for row, groups in enumerate(options):
         for group in groups:
-            if group != place[row]:
-                onward[place[row]].add(group)
-                back[group].add(place[row])
+            if group != group_of[row]:
+                onward[group_of[row]].add(group)
+                back[group].add(group_of[row])
     order = [group for walk in walk_from(range(classes), onward) for group in walk]
     loop = [-1] * classes
     for number, walk in enumerate(walk_from(reversed(order), back)):
@@ -315,7 +317,7 @@ def link_records(
     attacks = []
     for about, claimed in ((GUESSED, ruled), (PINNED, pinned)):
         judged = [row for row in claimed if row in truth]
-        hits, control = (sum(one.place[row] == truth[row] for row in judged) for one in (refined, by_chance))
+        hits, control = (sum(one.group_of[row] == truth[row] for row in judged) for one in (refined, by_chance))
         note = f"{len(claimed):,} claims; boxes and sizes leave {len(doubt):,} of {len(options):,} records in doubt"
         attacks.append(Attack("refine", about, len(judged), hits, control, note))
     return attacks
@@ -328,5 +330,5 @@ def claim_overlaps(overlaps: Overlaps, by_chance: Solution, truth: dict[int, int
     """
     judged = [(first, rows) for (first, _), rows in overlaps.items() if all(row in truth for row in rows)]
     hits = sum(all(truth[row] != first for row in rows) for first, rows in judged)
-    control = sum(all(by_chance.place[row] != first for row in rows) for first, rows in judged)
+    control = sum(all(by_chance.group_of[row] != first for row in rows) for first, rows in judged)
     return Attack("refine", EMPTY, len(judged), hits, control, f"{len(overlaps):,} claims")

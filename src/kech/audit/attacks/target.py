@@ -11,7 +11,7 @@ from kech.audit.joint import number_by_key
 from kech.audit.recount import number_people
 from kech.certificate import AnyPath, Cell
 from kech.errors import BadOption
-from kech.release.joint import Version
+from kech.release.joint import LinkedVersion
 from kech.release.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
 from kech.release.published import Ints, read_published
 from kech.request import Request
@@ -37,7 +37,7 @@ class Target:
     candidates: Sequence[Ints]
     seed: int
     key: Ints  # the number of each row of the original, by which other versions know it
-    second: Version | None = None  # another release of the table, or of a version of it
+    second: LinkedVersion | None = None  # another release of the table, or of a version of it
     request: Request = field(default_factory=Request)  # what the certificate does not say of it
 
     @property
@@ -92,13 +92,13 @@ def choose_target(
     return Target(linkage, np.sort(groups), candidates, seed, own, other)
 
 
-def link_second(original: Table, second: Second | None) -> tuple[Ints, Version | None]:
+def link_second(original: Table, second: Second | None) -> tuple[Ints, LinkedVersion | None]:
     """The number of each row of the original, and another release with the numbers of its own rows."""
     own = np.arange(original.rows)
     if second is None:
         return own, None
     release = read_published(second.path, with_cells=True)
     if second.original is None:
-        return own, Version(link(release, original), own)
+        return own, LinkedVersion(link(release, original), own)
     own, theirs = number_by_key([original, second.original], second.key)
-    return own, Version(link(release, second.original), theirs)
+    return own, LinkedVersion(link(release, second.original), theirs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kech.audit.comparison.pieces import Floats, Pieces, find_unit, point_pieces, spread_labels
 from kech.certificate import Cell
-from kech.certificate.labels import read_place
+from kech.certificate.labels import read_position
 from kech.release.linkage import Linkage, LinkedColumn, read_codes
 from kech.release.published import Ints, Published
 
@@ -22,7 +22,7 @@ LINES = ("number", "date")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Line:
+class LineColumn:
     """Numbers or dates: the values of the original and the pieces of the release, without what is missing."""
 
     before: Pieces
@@ -41,7 +41,7 @@ class Side:
     before: Ints  # the part of each row of the original
     label: Ints  # of each released row, a row of `shares`
     shares: Floats  # labels x parts
-    line: Line | None
+    line: LineColumn | None
     masses: tuple[Floats, Floats] | None  # of every value of a text column: its share before and after
     numbers: tuple[Floats, Floats] | None = (
         None  # of each row of a line: its value before, the middle of its label after
@@ -102,7 +102,7 @@ def pair_line(
     rows = np.bincount(label, minlength=len(labels))
     labelled = [i for i, each in enumerate(labels) if each is not None]
     after = spread_labels(column.axis, [str(labels[i]) for i in labelled], rows[labelled], unit)
-    line = Line(point_pieces(*count_values(present)), after, unit)
+    line = LineColumn(point_pieces(*count_values(present)), after, unit)
     edges = find_edges(present)
     shares = np.zeros((len(labels), len(edges) + 2))
     shares[:, -1] = 1.0
@@ -123,10 +123,12 @@ def name_parts(column: LinkedColumn) -> tuple[tuple[str, ...], Ints]:
 
 def part_texts(texts: Sequence[Cell], order: Sequence[str], most: int) -> tuple[tuple[str, ...], Ints]:
     """The first texts of an order, all others where there are any, and what is missing; and the part of each text."""
-    places = {text: i for i, text in enumerate(order[:most])}
-    others = any(text and text not in places for text in texts)
-    parts = (*places, *([OTHERS] if others else []), MISSING)
-    return parts, np.array([places.get(text, len(places)) if text else len(parts) - 1 for text in texts], np.int64)
+    index_of_text = {text: i for i, text in enumerate(order[:most])}
+    others = any(text and text not in index_of_text for text in texts)
+    parts = (*index_of_text, *([OTHERS] if others else []), MISSING)
+    return parts, np.array(
+        [index_of_text.get(text, len(index_of_text)) if text else len(parts) - 1 for text in texts], np.int64
+    )
 
 
 def spread_over(column: LinkedColumn, label: Cell) -> Floats:
@@ -148,16 +150,16 @@ def pair_cells(name: str, role: str, kind: str, texts: list[Cell], codes: Ints, 
     """A sensitive or kept column."""
     if kind in LINES:
         axis = {"axis": "date" if kind == "date" else "number"}
-        before = np.array([read_place(axis, text) for text in texts])[codes]
-        after = np.array([read_place(axis, cell) for cell in cells], float)
+        before = np.array([read_position(axis, text) for text in texts])[codes]
+        after = np.array([read_position(axis, cell) for cell in cells], float)
         return pair_numbers(name, role, kind, before, after)
     counts = np.bincount(codes, minlength=len(texts))
     order = [str(texts[code]) for code in np.argsort(-counts, kind="stable") if texts[code] and counts[code]]
     distinct = list(dict.fromkeys([*texts, *cells]))
     parts, part_of = part_texts(distinct, order, MOST_VALUES)
-    place_of = dict(zip(distinct, part_of.tolist(), strict=True))
-    before = np.array([place_of[text] for text in texts])[codes]
-    label = np.array([place_of[cell] for cell in cells], np.int64)
+    part_of_text = dict(zip(distinct, part_of.tolist(), strict=True))
+    before = np.array([part_of_text[text] for text in texts])[codes]
+    label = np.array([part_of_text[cell] for cell in cells], np.int64)
     masses = compare_texts(texts, counts, cells)
     return Side(name, role, "text", parts, before, label, np.eye(len(parts)), None, masses)
 
@@ -177,7 +179,7 @@ def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats)
     """Numbers that are published as they are."""
     present, kept = (values[~np.isnan(values)] for values in (before, after))
     edges = find_edges(present)
-    line = Line(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
+    line = LineColumn(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
     parts = name_stretches(len(edges))
     rows = (part_numbers(before, edges), part_numbers(after, edges))
     return Side(name, role, kind, parts, *rows, np.eye(len(parts)), line, None, (before, after))

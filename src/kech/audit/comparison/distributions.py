@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from kech.audit.comparison.columns import MISSING, OTHERS, Line, Side
+from kech.audit.comparison.columns import MISSING, OTHERS, LineColumn, Side
 from kech.audit.comparison.pieces import Floats, describe, distance
-from kech.certificate.labels import DAY, format_place
+from kech.certificate.labels import DAY, format_position
 
 MOST_BARS = 10
 
@@ -64,7 +64,7 @@ def bars_of(side: Side) -> list[dict[str, Any]]:
     return [each for each in bars if each["before"] or each["after"]]
 
 
-def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any]]:
+def line_bars(line: LineColumn, kind: str, missing: list[float]) -> list[dict[str, Any]]:
     """Stretches of equal length, in which all but the outermost hundredths of the original lie."""
     low, high = (line.before.quantile(share) for share in (0.005, 0.995))
     edges = np.linspace(low, high, MOST_BARS + 1)[1:-1]
@@ -74,7 +74,7 @@ def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any
         for pieces, lost in ((line.before, missing[0]), (line.after, missing[1]))
     ]
     axis = {"axis": "date" if kind == "date" else "number"}
-    texts = [format_place(axis, float(f"{edge:.6g}") if kind == "number" else edge) for edge in edges.tolist()]
+    texts = [format_position(axis, float(f"{edge:.6g}") if kind == "number" else edge) for edge in edges.tolist()]
     names = [f"below {texts[0]}", *(f"from {text}" for text in texts)] if texts else ["all"]
     bars = [bar(name, *pair) for name, *pair in zip(names, *shares, strict=True)]
     return [*bars, bar(MISSING, *missing)] if any(missing) else bars
@@ -84,8 +84,8 @@ def format_dates(figures: dict[str, Any], kind: str) -> dict[str, Any]:
     """Moments of dates as dates, their standard deviation in days."""
     if kind != "date":
         return figures
-    quantiles = {share: format_place({"axis": "date"}, value) for share, value in figures["quantiles"].items()}
-    mean = format_place({"axis": "date"}, round(figures["mean"] / DAY) * DAY)
+    quantiles = {share: format_position({"axis": "date"}, value) for share, value in figures["quantiles"].items()}
+    mean = format_position({"axis": "date"}, round(figures["mean"] / DAY) * DAY)
     return {"mean": mean, "sd": figures["sd"] / DAY, "quantiles": quantiles}
 
 

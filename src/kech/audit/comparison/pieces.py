@@ -22,7 +22,7 @@ from kech.release.published import Ints
 Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST_PLACES = 2048  # at which two distributions are compared
+MOST_POSITIONS = 2048  # at which two distributions are compared
 TIMES = (DAY, 1_000_000)  # microseconds
 FUZZ = 1e-9
 
@@ -42,27 +42,27 @@ class Pieces:
         has_unit = self.unit > 0
         return np.where(has_unit, np.round((self.high - self.low) / np.where(has_unit, self.unit, 1)) + 1, 1)
 
-    def shares_below(self, places: Floats, *, strict: bool) -> Floats:
+    def shares_below(self, positions: Floats, *, strict: bool) -> Floats:
         """Of each piece (rows) what lies below, or at and below, each place (columns)."""
         low, high, unit, values = (part[:, None] for part in (self.low, self.high, self.unit, self.value_counts))
         with np.errstate(divide="ignore", invalid="ignore"):
-            along = (places - low) / (high - low)
-            units_passed = (places - low) / unit
+            along = (positions - low) / (high - low)
+            units_passed = (positions - low) / unit
         values_passed = np.ceil(units_passed - FUZZ) if strict else np.floor(units_passed + FUZZ) + 1
-        whole = places > low if strict else places >= low
+        whole = positions > low if strict else positions >= low
         share = np.where(high > low, np.where(unit > 0, values_passed / values, along), whole)
         return np.asarray(np.clip(share, 0, 1))
 
-    def below(self, places: Floats, *, strict: bool = False) -> Floats:
+    def below(self, positions: Floats, *, strict: bool = False) -> Floats:
         """Share of all rows below, or at and below, each place."""
         point = self.low == self.high
         wide = Pieces(*(part[~point] for part in (self.low, self.high, self.unit, self.rows)))
         shares = [
             wide.rows @ wide.shares_below(part, strict=strict)
-            for part in np.array_split(places, max(1, len(places) * len(wide.low) // 4_000_000))
+            for part in np.array_split(positions, max(1, len(positions) * len(wide.low) // 4_000_000))
         ]
         order = np.argsort(self.low[point])
-        passed = np.searchsorted(self.low[point][order], places, side="left" if strict else "right")
+        passed = np.searchsorted(self.low[point][order], positions, side="left" if strict else "right")
         points = np.concatenate([[0], np.cumsum(self.rows[point][order])])[passed]
         return np.asarray((np.concatenate(shares) + points) / self.rows.sum())
 
@@ -129,8 +129,8 @@ def distance(before: Pieces, after: Pieces) -> float:
 
     F steps only at the values of the original, so D is reached at one of them or just before it.
     """
-    places = np.unique(before.low)
-    if len(places) > MOST_PLACES:
-        places = places[np.linspace(0, len(places) - 1, MOST_PLACES).round().astype(int)]
-    gaps = [np.abs(before.below(places, strict=s) - after.below(places, strict=s)).max() for s in (False, True)]
+    positions = np.unique(before.low)
+    if len(positions) > MOST_POSITIONS:
+        positions = positions[np.linspace(0, len(positions) - 1, MOST_POSITIONS).round().astype(int)]
+    gaps = [np.abs(before.below(positions, strict=s) - after.below(positions, strict=s)).max() for s in (False, True)]
     return float(max(gaps))

@@ -54,7 +54,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rows:
+class ModelRows:
     """Rows of one table for a model: numbers of each row, and its outcome."""
 
     design: Floats
@@ -81,10 +81,10 @@ def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, A
     if figures["note"]:
         return figures | {"models": [], "difference": None}
     original, again = (
-        Rows(design_before(features, rows), task.before[rows])
+        ModelRows(design_before(features, rows), task.before[rows])
         for rows in (before, draw_rows(task.before, task.is_class, rng))
     )
-    release = Rows(design_after(features, after), task.after[after])
+    release = ModelRows(design_after(features, after), task.after[after])
     with one_thread():
         return figures | judge_all(original, again, release, task.is_class, int(rng.integers(2**31)))
 
@@ -144,7 +144,7 @@ def find_obstacle(features: Sequence[Side], target: Side, task: Task, rows: Ints
 # -- models ----------------------------------------------------------------------------------------------
 
 
-def judge_all(original: Rows, again: Rows, release: Rows, is_class: bool, seed: int) -> dict[str, Any]:
+def judge_all(original: ModelRows, again: ModelRows, release: ModelRows, is_class: bool, seed: int) -> dict[str, Any]:
     """Scores of each model on each fold, as means with intervals; a model without scores has none.
 
     `again` is the original too: of many rows another sample, which holds as many of the rows to judge by as the
@@ -165,7 +165,7 @@ def judge_all(original: Rows, again: Rows, release: Rows, is_class: bool, seed: 
     return {"models": models, "difference": summarize(changes)}
 
 
-def split(rows: Rows, is_class: bool, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def split(rows: ModelRows, is_class: bool, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Rows to train on and rows to judge by; each row is judged once in each repeat. None where folds lack a class."""
     from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
@@ -175,12 +175,12 @@ def split(rows: Rows, is_class: bool, seed: int) -> Iterator[tuple[Ints, Ints]]:
     yield from kind(n_splits=FOLDS, n_repeats=REPEATS, random_state=seed).split(rows.design, rows.outcome)
 
 
-def pick(rows: Rows, which: Ints) -> Rows:
+def pick(rows: ModelRows, which: Ints) -> ModelRows:
     """Some of the rows."""
-    return Rows(rows.design[which], rows.outcome[which])
+    return ModelRows(rows.design[which], rows.outcome[which])
 
 
-def judge_folds(train: Rows, test: Rows, folds: Sequence[tuple[Ints, Ints]], is_class: bool) -> list[float]:
+def judge_folds(train: ModelRows, test: ModelRows, folds: Sequence[tuple[Ints, Ints]], is_class: bool) -> list[float]:
     """One model, judged on each fold."""
     if len(np.unique(train.outcome)) < 2:
         return []
@@ -188,12 +188,12 @@ def judge_folds(train: Rows, test: Rows, folds: Sequence[tuple[Ints, Ints]], is_
     return [score(predict, pick(test, fold), is_class) for _, fold in folds]
 
 
-def judge(train: Rows, test: Rows, is_class: bool) -> float:
+def judge(train: ModelRows, test: ModelRows, is_class: bool) -> float:
     """A model of its own for one fold."""
     return score(fit(train, is_class), test, is_class)
 
 
-def fit(rows: Rows, is_class: bool) -> Any:
+def fit(rows: ModelRows, is_class: bool) -> Any:
     """A logistic regression, or a ridge regression."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -204,7 +204,7 @@ def fit(rows: Rows, is_class: bool) -> Any:
         return LogisticRegression(C=1 / PENALTY, max_iter=STEPS, tol=TOLERANCE).fit(rows.design, rows.outcome)
 
 
-def score(model: Any, rows: Rows, is_class: bool) -> float:
+def score(model: Any, rows: ModelRows, is_class: bool) -> float:
     """AUC, of several classes the mean of each against the rest; or R2."""
     from sklearn.metrics import r2_score
 

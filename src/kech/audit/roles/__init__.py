@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, Clue, read_name
+from kech.audit.roles.names import GLUED, PART, STEM, Clue, read_name
 from kech.audit.roles.values import SURE, read_values
 from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
@@ -30,6 +30,7 @@ OLDEST = 130
 SHORTEST_POSTCODE = 4
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
 MOST_PAIRS = 60  # of columns that are compared
+FEWEST_ALIKE, ALIKE = 3, 0.8  # sensitive columns with the same codes, and their share of the columns with them
 CODED_YEAR = 1000  # the least number that may be a year or a date
 
 LIKELY, POSSIBLE, FAINT = 0.7, 0.4, 0.2
@@ -52,7 +53,7 @@ class Look:
     facts: ColumnFacts
     texts: Sequence[str]  # a sample of its distinct values
     numbers: Sequence[float]  # the same as numbers, where all of it reads as numbers
-    is_last: bool
+    is_edge: bool  # whether it is the first or the last column
 
     @property
     def present(self) -> int:
@@ -95,6 +96,7 @@ def guess_roles(table: Table) -> dict[str, Guess]:
     looks = {name: look_at(table, name) for name in table.loaded}
     guesses = {name: drop_constant(guess_role(name, look), look) for name, look in looks.items()}
     guesses |= dict(follow_others(table, guesses, looks))
+    guesses |= dict(compare_codes(guesses, looks))
     return guesses | point_at_somebody(guesses, looks)
 
 
@@ -110,13 +112,13 @@ def drop_constant(first: Guess, look: Look) -> Guess:
 def look_at(table: Table, column: str) -> Look:
     """A sample of the values of a column, the same for equal values."""
     facts = table.facts(column)
-    is_last = column == table.loaded[-1]
+    is_edge = column in (table.loaded[0], table.loaded[-1])
     if facts.type == "other" or not facts.distinct:
-        return Look(facts, [], [], is_last)
+        return Look(facts, [], [], is_edge)
     depth = max(0, int(log2(facts.distinct / SAMPLE))) if facts.distinct > SAMPLE else 0
     texts = sorted(table.hash_values(column, depth).texts)
     numbers = [read_number(text) for text in texts] if facts.numbers == facts.rows - facts.nulls else []
-    return Look(facts, texts, numbers, is_last)
+    return Look(facts, texts, numbers, is_edge)
 
 
 def read_number(text: str) -> float:
@@ -182,8 +184,8 @@ def guess_by_counts(look: Look) -> Guess:
         return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
     if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
         return guess("identifier", "nearly every value is different", LIKELY)
-    if look.is_last and facts.distinct == FLAG and look.present > SMALL:
-        return guess("sensitive", "two values in the last column are often an outcome", POSSIBLE)
+    if look.is_edge and facts.distinct == FLAG and look.present > SMALL:
+        return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
@@ -266,6 +268,21 @@ def follow_others(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str
         if name not in explained and (reason := compare(table, name, other, looks)):
             explained.add(name)
             yield name, guess("quasi-identifier", reason, LIKELY)
+
+
+def compare_codes(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
+    """Columns of which nothing is known, whose codes are those of sensitive ones and of hardly another column."""
+    known: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for name, each in guesses.items():
+        if each.confidence >= STEM:
+            known.setdefault(tuple(looks[name].texts), []).append((name, each.role))
+    for name, each in guesses.items():
+        alike = known.get(tuple(looks[name].texts), [])
+        sensitive = [other for other, role in alike if role == "sensitive"]
+        is_open = each.confidence <= POSSIBLE and 2 <= looks[name].facts.distinct <= MOST_CODES
+        if is_open and len(sensitive) >= max(FEWEST_ALIKE, ALIKE * len(alike)):
+            reason = f"it has the same values as {sensitive[0]!r} and {len(sensitive) - 1} other sensitive columns"
+            yield name, guess("sensitive", reason, POSSIBLE)
 
 
 def repeats(look: Look) -> bool:

@@ -4,8 +4,9 @@ In: the name of a column.  Out: `Clue`s, the best first, each with a meaning and
 
 A name is taken apart at spaces, signs, digits and capitals, and accents are dropped.  Words and phrases of the list
 are looked for, the longest first; a word that is written together with others counts if all parts are words, so
-`birthcontrol` is birth control and not birth.  Last, a word may be cut short (`bundesl`), drawn out (`alcoholism`) or
-bent (`survivor`), and an ending may name a disease (`bronchitis`).
+`birthcontrol` is birth control and not birth.  Then a word may be cut short (`bundesl`), drawn out (`alcoholism`) or
+bent (`survivor`), and an ending may name a disease (`bronchitis`).  Last, a word may be spelled as in another language
+(`kolesterol`) or with one letter amiss (`Handcap`), or a long word may begin or end with one of the list.
 Of several words the last counts, as in `patient_age`, or the one before
 a preposition, as in `age_at_diagnosis`.
 """
@@ -21,10 +22,17 @@ from kech.tables.person_names import split_words
 
 LONGEST_PHRASE = 5  # words
 SHORTEST_PART = 3  # letters of a word that is written together with others
-SHORTEST_STEM, SHORTEST_SHARED = 5, 6  # letters of a word that is cut short, and that two words begin with
+SHORTEST_STEM, SHORTEST_SHARED = 4, 6  # letters of a word that is cut short, and that two words begin with
+SHORTEST_AMISS = 6  # letters of a word that may have one letter amiss
+SHORTEST_HEAD, HEAD = 6, 0.5  # letters of a word that a longer one begins or ends with, and its share of that one
+SPELLINGS = (  # the same sound in other languages
+    ("ph", "f"), ("th", "t"), ("rh", "r"), ("ck", "k"), ("qu", "k"), ("ch", "k"), ("c", "k"), ("y", "i"), ("z", "s"),
+    ("ae", "e"), ("oe", "e"), ("ue", "u"), ("x", "s"), ("w", "v"), ("j", "i"),
+)  # fmt: skip
 SHARED = 0.6  # of both words, that they begin with
 DISEASE = re.compile("[a-z]{3,}(itis|a?emia|a?emie|osis|opathy|opathie|opatia|algia|algie|uria|plegia|iasis|penia|oma)")
 SURVEY_PREFIXES = "xhrqmfdivps"  # single letters before the word: xage, hsex, rrace
+SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
 WEAK = 0.6  # of that for a word that can mean something else
@@ -50,18 +58,21 @@ def read_name(column: str) -> list[Clue]:
     words = split_words(column).split("_")
     clues = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
     clues = clues or [clue for word in words for clue in find_stem(word)]
+    clues = clues or [clue for word in words for clue in find_alike(word)]
     best = sorted(clues, key=lambda each: -each[0])
     return [clue for _, clue in best]
 
 
 def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
     """Words and phrases of the list that stand in the name, with a rank."""
-    preposition = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), None)
+    preposition = next((index for index, word in enumerate(words) if index and word in PREPOSITIONS), None)
     for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             entry = find_word("".join(words[start : start + length]))
             if entry is not None:
                 meaning, weak = entry
+                if weak and length < len(words) and words[start] in FILLERS:
+                    continue  # `first` alone is a name, and `level_first` is not
                 rest = [word for word in (*words[:start], *words[start + length :]) if not is_filler(word)]
                 before = preposition is not None and start < preposition
                 rank = 10 * (not weak) + 2 * length + (1 + before) * (start + 1 if not before else len(words)) / 20
@@ -82,10 +93,10 @@ def is_filler(word: str) -> bool:
 def find_parts(word: str) -> Iterator[tuple[float, Clue]]:
     """Words of the list that a longer one is made of, where all the rest is words too."""
     for parts in split_compound(word.strip("0123456789")):
-        for place, part in enumerate(parts):
+        for index, part in enumerate(parts):
             entry = vocabulary().get(part)
             if entry is not None and not entry[1]:
-                yield len(part) + place / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
+                yield len(part) + index / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
 
 
 def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
@@ -97,7 +108,7 @@ def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
     plain = word.strip("0123456789")
     if len(plain) < SHORTEST_STEM or is_filler(plain):
         return
-    meanings = {meaning for text, (meaning, weak) in vocabulary().items() if not weak and begin_alike(plain, text)}
+    meanings = {meaning for text, meaning in single_words().items() if begin_alike(plain, text)}
     if not meanings and DISEASE.fullmatch(plain):
         meanings = {vocabulary()["disease"][0]}
     if len(meanings) == 1:
@@ -109,6 +120,70 @@ def begin_alike(word: str, known: str) -> bool:
     """Whether a word is the beginning of a known one, or both are alike but for their endings."""
     shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, known, strict=False)))
     return shared == len(word) or (shared >= SHORTEST_SHARED and shared >= SHARED * max(len(word), len(known)))
+
+
+def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
+    """What a word means that sounds like one of the list, but for one letter, or that begins or ends with one.
+
+    >>> [clue.meaning.says for name in ("kolesterol", "Handcap", "storage") for _, clue in find_alike(name.lower())]
+    ['health', 'health']
+    """
+    plain = word.strip("0123456789")
+    if is_filler(plain):
+        return
+    meanings = meanings_by_sound().get(sound_of(plain), set()) or {
+        meaning for letters in omit_letter(sound_of(plain)) for meaning in meanings_by_near_sound().get(letters, ())
+    }
+    meanings = meanings or set(find_heads(plain))
+    if len(meanings) == 1:
+        (meaning,) = meanings
+        yield len(plain), Clue(meaning, STEM, f"its name seems to say {meaning.says}")
+
+
+def find_heads(word: str) -> Iterator[Meaning]:
+    """Meanings of the words of the list that are at least half of a long one, at its end or at its beginning."""
+    for text, meaning in single_words().items():
+        if len(text) >= max(SHORTEST_HEAD, HEAD * len(word)) and (word.endswith(text) or word.startswith(text)):
+            yield meaning
+
+
+def sound_of(word: str) -> str:
+    """A word without what languages spell differently.
+
+    >>> sound_of("pneumonia") == sound_of("neumonia"), sound_of("asthma") == sound_of("asma")
+    (True, True)
+    """
+    for written, heard in SPELLINGS:
+        word = word.replace(written, heard)
+    word = re.sub(r"(.)\1", r"\1", word)
+    return re.sub("^(p(?=[ns])|h)", "", word).rstrip("aeos").replace("stm", "sm")
+
+
+def omit_letter(sound: str) -> list[str]:
+    """A sound, and itself without each of its letters."""
+    if len(sound) < SHORTEST_AMISS:
+        return []
+    return [sound, *(sound[:place] + sound[place + 1 :] for place in range(len(sound)))]
+
+
+@cache
+def meanings_by_sound() -> dict[str, set[Meaning]]:
+    """Meanings by sound, of words that are long enough to be known by it."""
+    by_sound: dict[str, set[Meaning]] = {}
+    for text, meaning in single_words().items():
+        if len(sound_of(text)) >= SHORTEST_PART:
+            by_sound.setdefault(sound_of(text), set()).add(meaning)
+    return by_sound
+
+
+@cache
+def meanings_by_near_sound() -> dict[str, set[Meaning]]:
+    """Meanings by sounds, and by sounds that lack one letter."""
+    by_sound: dict[str, set[Meaning]] = {}
+    for sound, meanings in meanings_by_sound().items():
+        for letters in omit_letter(sound):
+            by_sound.setdefault(letters, set()).update(meanings)
+    return by_sound
 
 
 def split_compound(word: str) -> list[list[str]]:
@@ -129,7 +204,8 @@ def is_part(word: str, start: int, end: int) -> bool:
     """Whether a stretch of a word is a word of its own."""
     part = word[start:end]
     if end - start < SHORTEST_PART:
-        return start == 0 and part in SURVEY_PREFIXES and len(word) - end >= SHORTEST_PART
+        before = start == 0 and part in SURVEY_PREFIXES and len(word) - end >= SHORTEST_PART
+        return before or (end == len(word) and part in SURVEY_SUFFIXES and start >= SHORTEST_PART)
     entry = vocabulary().get(part)
     return part in FILLERS or (entry is not None and not entry[1])
 
@@ -142,3 +218,10 @@ def vocabulary() -> dict[str, tuple[Meaning, bool]]:
         for word in meaning.words.split():
             meanings.setdefault(re.sub("[~_]", "", word), (meaning, word.startswith("~")))
     return meanings
+
+
+@cache
+def single_words() -> dict[str, Meaning]:
+    """The words of the list that are no phrases and not weak."""
+    phrases = {word.replace("_", "") for meaning in MEANINGS for word in meaning.words.split() if "_" in word}
+    return {text: meaning for text, (meaning, weak) in vocabulary().items() if not weak and text not in phrases}

@@ -100,7 +100,7 @@ def is_card(text: str) -> bool:
     plain = re.sub("[ -]", "", text)
     if not CARD.fullmatch(plain):
         return False
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(plain))]
+    doubled = [int(digit) * (1 + index % 2) for index, digit in enumerate(reversed(plain))]
     return sum(digit // 10 + digit % 10 for digit in doubled) % 10 == 0
 
 

@@ -1,6 +1,6 @@
 """Words: what names of columns mean, in English, German, French, Spanish, Italian, Dutch and Portuguese.
 
-A phrase is written with `_` between its words; names match it with or without them.  A word behind `~` is weak: it
+A phrase is written with `_` between its words; names match it with or without them. A word behind `~` is weak: it
 means this only where nothing else in the name says more.
 """
 
@@ -163,7 +163,13 @@ QUASI_IDENTIFIERS = (
         municipio provincia comunidad_autonoma localidad barrio ~estado residencia ccaa citta comune regione
         localita quartiere residenza ~stad woonplaats ~plaats gemeente provincie wijk buurt woongemeente
         cidade concelho distrito freguesia bairro ~uf localidade embarked embark_town port_of_embarkation
-        ~port""",
+        ~port
+        canton ~dep ~dpt iris_code epci commune_insee code_insee insee bassin_de_vie
+        unite_urbaine entidad entidad_federativa departamento comuna colonia alcaldia parroquia
+        corregimiento seccion_censal ~comunidad prov reg_residenza asl nuts nuts1 nuts2 nuts3 ags gemeindeschluessel
+        kreisschluessel regierungsbezirk wohnviertel stadsdeel stadtbezirk ~regio unidade_federativa
+        municipio_residencia estado_residencia subdistrito microrregiao lsoa msoa oslaua local_authority ward_code
+        postcode_district census_block density_class urban_area rural_area ~locality """,
     ),
     Meaning(
         "coordinates",
@@ -180,7 +186,9 @@ QUASI_IDENTIFIERS = (
         staatsburgerschaft nationalitat nationalitaet herkunftsland geburtsort geburtsland wohnland ~land
         ~pays nationalite pays_naissance pays_de_naissance lieu_naissance lieu_de_naissance ~pais
         nacionalidad lugar_nacimiento pais_nacimiento paese nazione nazionalita cittadinanza luogo_nascita
-        luogo_di_nascita nationaliteit geboorteland geboorteplaats nacionalidade naturalidade pais_origem""",
+        luogo_di_nascita nationaliteit geboorteland geboorteplaats nacionalidade naturalidade pais_origem
+        immigre nation_naiss inmigrante immigrato migrant migratie imigrante auslaender auslander
+        foreign_national nationalite_detail indicateur_nationalite lieu_de_residence_anterieur""",
     ),
     Meaning(
         "language",
@@ -195,7 +203,10 @@ QUASI_IDENTIFIERS = (
         """marital marital_status maritalstat marstat marst ~mar married marriage spouse ~partner divorced
         widowed ~single civil_status personal_status relationship cohabiting dmdmartl msp relp relshipp
         familienstand famstd famstand zivilstand verheiratet situation_matrimoniale etat_civil
-        situation_familiale estado_civil stato_civile burgerlijke_staat burgerlijke ~relation""",
+        situation_familiale estado_civil stato_civile burgerlijke_staat burgerlijke ~relation
+         conjugal conjoint statut_conjugal vie_en_couple couple matrimonial pareja casado casada
+        soltero coniuge coniugato echtgenoot partnerschap samenwonend conjuge lebenspartner ehestand ledig
+        geschieden divorce single_parent alleinerziehend""",
     ),
     Meaning(
         "education",
@@ -208,7 +219,11 @@ QUASI_IDENTIFIERS = (
         niveau_d_etudes diplome etudes ~estudios nivel_estudios nivel_educativo educacion ~formacion
         titulacion titolo_studio titolo_di_studio istruzione livello_istruzione opleiding opleidingsniveau
         onderwijs escolaridade escolaridad habilitacoes grau_instrucao grau_de_instrucao nivel_instrucao
-        educacao""",
+        educacao
+         diplome_obtenu niveau_diplome hochster_abschluss hoechster_abschluss akademischer_grad studienfach
+        studiengang ultimo_grado grado_estudios anos_estudio laurea diploma_scuola hoogste_opleiding grau_escolaridade
+        anos_estudo educlevel educ_level highest_grade hgc
+        literacy literate""",
     ),
     Meaning(
         "work",
@@ -223,7 +238,12 @@ QUASI_IDENTIFIERS = (
         ~secteur ~poste situation_professionnelle ocupacion profesion empleo trabajo puesto
         situacion_laboral ~cargo professione occupazione lavoro mestiere impiego settore
         condizione_professionale beroep ~functie beroepsgroep werkstatus dienstverband profissao ocupacao
-        emprego trabalho setor situacao_profissional""",
+        emprego trabalho setor situacao_profissional
+           csp_code type_activite activite statut_emploi temps_partiel years_on_job
+         years_of_service service_years years_employed job_tenure company_tenure
+        betriebszugehorigkeit betriebszugehoerigkeit dienstjahre dienstalter anciennete antiguedad anzianita
+        dienstjaren antiguidade beruf_isco isco isco08 soc_code nace arbeitszeit beschaftigung beschaeftigung
+        beschaeftigungsgrad vollzeit teilzeit full_time part_time contract_type""",
     ),
     Meaning(
         PLACE_OF_LIFE,
@@ -331,7 +351,44 @@ SENSITIVE = (
         handicap_type vaccin vaccine_status hospitalisation groupe_sanguin alergia alergias vacuna vacunado
         fuma alcoholismo hospitalizado grupo_sanguineo allergia vaccino vaccinato fuma_sigarette ricovero_causa
         gruppo_sanguigno medicijnen medicijn ziekteverzuim bloedgroep allergieen vaccinatie alcoholgebruik
-        alergias_pt vacina vacinado internacao comorbidade comorbidades""",
+        alergias_pt vacina vacinado internacao comorbidade comorbidades
+        pneumonia bronchitis sepsis influenza flu cold migraine arthritis osteoporosis anorexia bulimia schizophrenia
+        bipolar psychosis addiction alcoholism hepatitis cirrhosis pancreatitis gastritis appendicitis colitis crohn
+        psoriasis eczema dermatitis lupus sclerosis thrombosis embolism aneurysm arrhythmia fibrillation infarction
+        ischemia cardiomyopathy heart_failure leukemia lymphoma melanoma carcinoma malignant malignancy benign lesion
+        nodule lymph nodes node_count tumor_size hormone estrogen oestrogen progesterone receptor menopausal chronic
+        acute immunosuppressed immunosuppression immune immunity malaria tuberculosis dengue zika measles syphilis
+        gonorrhea chlamydia herpes hpv sti ebola neuropathy nephropathy retinopathy glaucoma cataract blindness
+        deafness vision hearing mobility paralysis dyslexia nausea vomiting diarrhea dyspnea breathlessness fatigue
+        dizziness seizure seizures rash swelling bleeding oxygen_therapy ventilator ventilation intubation
+        intensive_care emergency_visit er_visits hospital_stay hospital_days admission_diagnosis discharge_diagnosis
+        cause_of_death underlying_cause severity ~grav gravity ~prognosis accident accidents
+        work_accident fall falls fracture trauma wound burn poisoning overdose neumonia ~gripe ~grippe asma asthme
+        obesidad obesite obesitas fettleibigkeit ubergewicht uebergewicht adipositas diabete diabetico cancro
+         krebs kanker tumore herzinfarkt schlaganfall infarto ictus avc herzkrankheit lungenentzundung
+        pneumonie polmonite bronquitis bronchite epoc bpco dpoc hipertenso insuficiencia
+        insuffisance niereninsuffizienz nierenversagen leberwert cirrosis cirrose
+        inmunosupresion inmunosuprimido immunodepression imunossupressao tabaquismo tabagismo fumo fumar fumare
+         roken alkoholiker alcoholico alcolico alcolismo drogue drogues drogas stupefiants
+        estupefacientes stupefacenti drugs_gebruik drugsgebruik betaubungsmittel sobredosis uci ~uti terapia_intensiva
+        cuidados_intensivos soins_intensifs reanimation intensivstation intubado intube ventilado hospitalizacion
+        ricovero ricoverato opname ziekenhuisopname aufnahmegrund unfall unfalle unfaelle arbeitsunfall accidente
+        accidentes infortunio infortuni ongeval acidente acidentes verletzung verletzungen blessure lesion_grave
+        lesiones ferita letsel lesao gravedad gravite gravita gravidade schweregrad colesterol
+        cholesterin colesterolo glucosa glicemia glycemie glucose_level blutwert blutwerte
+        tension_arterial tension_arterielle pressione_arteriosa pressao_arterial bloeddruk azucar presion_arterial
+        deficit cegueira surdez ceguera sordera cecita sordita blindheit
+        taubheit gehorlos sehbehinderung visuelle auditive invalidite invalidez invalidita behindert handicape
+        discapacitado deficiente autismo autismus dislexia dyslexie legasthenie foerderbedarf forderbedarf
+        sonderpadagogisch special_needs special_education depresion depressao depressione depressie angst ansiedad
+        ansia ansiedade angoisse psychisch psichico salud_mental sante_mentale saude_mental geestelijke_gezondheid
+        suicidio selbstmord zelfmoord menarche menstruation ivf parto aborto avortement abtreibung schmerz schmerzen
+        dolor douleur dolore pijn fieber fiebre fievre febbre koorts husten tos toux tosse hoest sintomatologia
+        impfstoff vacunacion vaccination_covid medicina farmacos arzneimittel wirkstoff remede dosis dosierung
+        posologie hormontherapie hormone_therapy chemotherapie quimioterapia chemioterapia bestrahlung
+        radioterapia ~dm ~cad ~af ~pvd ~cva ~hf ~esrd ~hiv_status ~hgb ~hb ~plt ~alt ~ast ~alp
+        ~ggt ~egfr ~hct ~mcv ~inr ~ldh ~tg fev1 fvc ecg ekg mri ct_scan xray echo lvef ef cpk
+         serum_sodium serum ~dose_mg regimen ~cycle ~trt ~treatment_arm placebo""",
     ),
     Meaning(
         "an outcome",
@@ -358,7 +415,32 @@ SENSITIVE = (
         kuendigungsgrund kundigungsgrund austrittsgrund abbruch bestanden durchgefallen genesen motif_depart
         demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
         dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento
-        motivo_saida aprovado reprovado""",
+        motivo_saida aprovado reprovado
+        expire expired deceased_flag fatal fatality fatalities killed survived_flag ~cens ~relapse_free
+        ~progressed progression delinq dlq late_payment past_due pastdue overdue days_late_payment
+        missed_payment arrears nonpayment foreclosure write_off npl chargeoff claim claims claimed ~clm
+        claim_count claim_frequency claim_occurred accident_claim lapse lapsed surrender cancelled_policy revoked
+        revocation suspended suspension expelled expulsion truancy termination_date_reason
+        left_company leaver leavers stay_or_leave voluntary_exit offboarding reincarcerated rearrested recommitment
+        technical_violation violation violations infraction infractions pardoned acquitted dismissed_case
+        released_on_bail sentence_length sentencing final_status final_result ~final_outcome classification
+        clasificacion classificacao classificazione classificatie klassifikation einstufung
+        dropout_flag enrolled_next_year retention_flag placed placement got_job job_offer offer_accepted
+        employed_after schaden schaeden schadenzahl schadenfall schadenfaelle schadenhohe schadenhoehe sinistre
+        sinistres siniestro siniestros sinistro sinistri schade schadeclaim schadebedrag reclamacion indemnisation
+        indemnizacion indennizzo zahlungsverzug zahlungsausfall ruckstand rueckstand mahnung mahnungen inkasso
+        insolvenz impaye impayes impago impagos morosidad moroso mora insolvenza inadempienza insoluto wanbetaling
+        betalingsachterstand achterstand faillissement inadimplencia inadimplente atraso atraso_pagamento calote
+        gekuendigt gekundigt kuendigt resilie resiliation cancelado cancelacion baja_voluntaria disdetta
+        disdettato opgezegd opzegging cancelamento cancelou versetzt sitzengeblieben nichtversetzung redoublement
+        redouble repite repetidor bocciato promosso zittengebleven reprovacao decrochage abandono_escolar abbrecher
+        studienabbruch schulabbruch entlassen entlassungsgrund grund_austritt ausgeschieden fluktuation renvoi
+        licencie despido despedido renuncia licenziato dimissioni ontslagen vertrokken demitido demissao rotatividade
+        ruckfall rueckfall ruckfallig rueckfaellig recidive recidiva reincidencia reincidente recaida ricaduta
+        terugval heilung guerison curacion guarigione genezing cura ueberlebenszeit uberlebenszeit survie sobrevida
+        sopravvivenza supervivencia overleving verstorben_am fallecimiento falecimento falecido
+        genehmigt abgelehnt bewilligt accorde refuse aprobacion rechazado approvato respinto goedgekeurd afgewezen
+        rejeitado""",
     ),
     Meaning(
         MONEY,
@@ -385,7 +467,20 @@ SENSITIVE = (
         jahresgehalt stundenlohn bruttogehalt nettogehalt bruttolohn nettolohn kaufkraft kredit kreditsumme
         kontostand prime remuneration ressources ~montant revenu_mensuel salaire_brut salaire_net sueldo_base
         ingreso ingreso_mensual ingreso_familiar prestamo saldo reddito_annuo mutuo saldo_conto uitkering
-        spaargeld hypotheek bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo""",
+        spaargeld hypotheek bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo
+        ~amt ~amnt payroll overtime_pay severance debt_ratio credit_line credit_lines
+        open_credit loans utilization credit_utilization revolving equity investment investments portfolio deposits
+        withdrawals donation donations home_value house_value property_value subsidy welfare_recipient
+        medicaid_recipient benefit_amount out_of_pocket medical_expenses
+        medical_cost treatment_cost insurance_charges premium_amount beitrag jahresbeitrag monatsbeitrag praemie
+        versicherungsbeitrag pramie miete mietkosten kosten betrag ausgaben ersparnisse zulage sozialhilfe hartz
+        burgergeld buergergeld wohngeld unterhalt steuer steuern cotisation loyer depenses epargne allocation
+        allocations impot impots pret credit_immobilier aide_sociale cuota gasto gastos ahorro ahorros alquiler
+        hipoteca impuesto impuestos subsidio pension_mensual nomina premio affitto spesa spese risparmi tassa tasse
+        imposta sussidio prestito stipendio_lordo pensione premie huur uitgaven spaarrekening belasting toeslag
+        bijstand lening pensioen premio_anual aluguel aluguer despesa despesas poupanca imposto
+        impostos bolsa_familia beneficio prestacao renda_per_capita quintil quintile decile_income income_quintile
+        income_decile""",
     ),
     Meaning(
         "beliefs, politics or sexuality",
@@ -398,11 +493,18 @@ SENSITIVE = (
         vakbond religiao partido sindicato orientacion_sexual affairs extramarital
         political_party political_affiliation party_affiliation pol_views polid voted_for vote_intention
         ~candidate ~ideology_score left_right leftright religiosity attends_church attend pray prays relig16
-        caste gay lesbian bisexual transgender lgbtq trans hetero homosexuality sexfreq partners
+        caste gay lesbian bisexual transgender lgbtq ~trans hetero homosexuality sexfreq partners
         nb_partenaires kirchensteuer links_rechts parteineigung wahlverhalten vote_presidentielle croyance
         religion_pratiquee ideologia intencion_voto voto_intencion creencias orientamento_politico
         orientamento_sessuale stemgedrag partijvoorkeur partij politieke_voorkeur seksuele_geaardheid
-        geaardheid opiniao_politica orientacao_sexual crenca""",
+        geaardheid opiniao_politica orientacao_sexual crenca
+        trump biden brexit party_vote last_vote turnout political_interest ideology_left_right abortion_opinion
+        gun_opinion god believes belief muslim christian jewish hindu buddhist atheist protestant
+        catholic evangelical mosque temple glaube kirche kirchgang zweitstimme erststimme wahl sonntagsfrage
+        wahlbeteiligung partei_wahl gewerkschaftsmitglied culte confession_religieuse croyant vote_legislatives
+        syndique confesion iglesia catolico evangelico voto_pasado afiliacion_politica fede chiesa cattolico
+        voto_politico tendenza_politica kerkelijkheid godsdienst stemkeuze verkiezingen fe igreja voto
+        sexualidade sexualidad sessualita seksualiteit homosexuell homosexuel homosexual""",
     ),
     Meaning(
         "crime",
@@ -417,7 +519,16 @@ SENSITIVE = (
         prior_offenses prior_record criminal_record criminal_history gang gang_affiliated citation citation_issued
         contraband contraband_found search_conducted is_arrested arrest_made stop_outcome use_of_force
         domestic_violence abuse abused harassment speeding dui traffic_violation straffaellig haftstrafe
-        condamnation peine casier_judiciaire condena pena condanna veroordeling condenacao strafblad""",
+        condamnation peine casier_judiciaire condena pena condanna veroordeling condenacao strafblad
+        arrest_count felonies misdemeanor misdemeanors misd charge_count detained detention detainee custody_days
+        imprisonment prison_term prison_years supervision supervision_level electronic_monitoring offender offenders
+        suspect suspected accused assault homicide murder theft robbery burglary rape sexual_assault weapon_used
+        drug_test drug_tests revocations penalty_points license_points fine fines
+        drunk_driving haft verurteilt verurteilung vorbestraft tatverdacht tatverdaechtig bewaehrung bewahrung
+        bussgeld geldstrafe punkte_flensburg arrestation prison_ferme garde_a_vue amende infraction_penale detenu
+        prevenu condamne arresto arrestos detenido detencion encarcelado carcel prision multa multas homicidio robo
+        violencia victima agresor arrestato carcere detenuto multe omicidio furto violenza vittima aanhouding
+        arrestatie gevangenis celstraf boete slachtoffer dader geweld preso prisao detido roubo violencia_domestica""",
     ),
     Meaning(
         "performance or opinion",
@@ -436,7 +547,21 @@ SENSITIVE = (
         attendance attendance_rate warnings days_late days_late_last30 absence absence_days math_grade
         english_grade cgpa sat sat_score act_score gre gre_score toefl toefl_score percentile
         promedio media_voti durchschnittsnote gesamtnote abiturnote moyenne note_moyenne eindcijfer cijfer
-        media_final nota_media gesund_zufr lebenszufriedenheit""",
+        media_final nota_media gesund_zufr lebenszufriedenheit
+        ~nota ~note englischnote schulnote zeugnis zeugnisnote endnote punktzahl notenschnitt
+        note_exam note_examen notes_finales moyenne_generale bulletin calificaciones puntaje puntuacion puntos
+        nota_matematica punteggio votazione giudizio rapportcijfer toetsscore
+        cijferlijst pontuacao pontos desempenho rendimiento_academico fehlstunden fehlzeiten absences_injustifiees
+        nb_absences faltas ausencias inasistencias assenze verzuim spijbelen absence_hours late_arrivals lateness
+        tardiness missed_days absence_count disciplinary discipline disciplinary_action warning_letters reprimand
+        abmahnung abmahnungen avertissement sancion sanction ammonizione complaint complaints beschwerde beschwerden
+        plainte quejas queja reclamo lamentela klacht klachten reclamacoes interfere job_stress
+        workload fatigue_score mental_fatigue satisfaction_score nps opinions attitude attitudes zufrieden
+        zufriedenheit_arbeit satisfait insatisfecho soddisfazione soddisfatto tevreden satisfacao satisfeito bien_etre
+        bienestar benessere welzijn bem_estar gluck glueck felicidad bonheur felicita geluk felicidade stressniveau
+        estres estresse vertrauen confianza confiance fiducia vertrouwen confianca talent potential_rating appraisal
+        review_score peer_review ranking class_rank exam_passed exam_grade midterm final_exam quiz quiz_score
+        homework_score test_scores reading_level verbal_score aptitude proficiency skill_level stanine""",
     ),
 )
 

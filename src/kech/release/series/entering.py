@@ -11,12 +11,12 @@ import msgspec
 
 from kech.certificate.cells import digest
 from kech.errors import CannotWrite
-from kech.release.series.store import Book, Store, Version
+from kech.release.series.store import SeriesFile, SeriesVersion, Store
 from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 
 
 @contextmanager
-def enter(store: Store, before: Book | None, entered: Book, draft: Path) -> Iterator[None]:
+def enter(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
     """The book names a version while it is put in place; it is struck out if that fails."""
     write_book(store, entered)
     try:
@@ -29,7 +29,7 @@ def enter(store: Store, before: Book | None, entered: Book, draft: Path) -> Iter
         write_book(store, finish(entered))
 
 
-def write_book(store: Store, book: Book | None) -> None:
+def write_book(store: Store, book: SeriesFile | None) -> None:
     """Put a book in place; a series without versions has none."""
     if book is None or not book.versions:
         store.path.unlink(missing_ok=True)
@@ -37,13 +37,13 @@ def write_book(store: Store, book: Book | None) -> None:
         store.write(book)
 
 
-def finish(book: Book) -> Book:
+def finish(book: SeriesFile) -> SeriesFile:
     """A book whose last version is in its place."""
     last = msgspec.structs.replace(book.versions[-1], draft="")
     return msgspec.structs.replace(book, versions=[*book.versions[:-1], last])
 
 
-def remove_published(store: Store, version: Version) -> None:
+def remove_published(store: Store, version: SeriesVersion) -> None:
     """Remove the file of a version and its certificate, where they are as they were published."""
     file, beside = store.find_release(version), Path(version.beside)
     with refuse_disk_errors(file or beside):
@@ -53,7 +53,7 @@ def remove_published(store: Store, version: Version) -> None:
             file.unlink()
 
 
-def recover_book(store: Store) -> Book | None:
+def recover_book(store: Store) -> SeriesFile | None:
     """The book after a killed run: a version that was never put in place is struck out.  The caller holds the lock.
 
     Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.
@@ -73,7 +73,7 @@ def recover_book(store: Store) -> Book | None:
     return finish(book)
 
 
-def restore_certificate(store: Store, version: Version) -> None:
+def restore_certificate(store: Store, version: SeriesVersion) -> None:
     """Put the certificate beside its file, where a killed run did not."""
     beside = Path(version.beside)
     content = store.certificate(version)

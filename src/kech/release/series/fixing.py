@@ -108,6 +108,7 @@ def check_series(request: Request) -> None:
     if request.goal.protect_history:
         reason = "a series cannot keep whole histories of people yet. Omit it, or release without --series."
         raise BadOption("--protect-history", reason)
+    request.goal.refuse_sample("its theorem is for one release, and a series has several. Omit --series.")
     if request.labels.labels == "midpoint":
         reason = "the middle of an open label would move with the domain of each version. Take --labels columns."
         raise BadOption("--labels", reason)

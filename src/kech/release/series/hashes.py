@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech._kernels import hash_texts
+from kech._kernels import find_hashes, hash_texts
 from kech.axes.spelling import fold_person
 from kech.system.secret import OwnerSecret
 
@@ -140,34 +140,12 @@ def as_hashes(column: Any) -> Hashes:
 
 def find_places(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
     """Where each wanted hash first stands among the known ones; -1 where it does not."""
-    place = look_up(first_half(sought), first_half(known))
-    is_found = place >= 0
-    if (second_half(sought)[is_found] != second_half(known)[place[is_found]]).any():  # two hashes begin alike
-        places = pc.index_in(as_arrow(sought), value_set=as_arrow(known))
-        return np.asarray(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
-    return place
-
-
-def look_up(sought: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The first place of each number among the known ones; -1 where there is none.  Both are ranked, then merged."""
-    if not len(known):
-        return np.full(len(sought), -1)
-    ranked, order = np.argsort(known, kind="stable"), np.argsort(sought)
-    at = np.searchsorted(known[ranked], sought[order])
-    nearest = ranked[np.minimum(at, len(known) - 1)]
-    place = np.empty(len(sought), np.int64)
-    place[order] = np.where(known[nearest] == sought[order], nearest, -1)
-    return place
+    return find_hashes(np.ascontiguousarray(sought).ravel(), np.ascontiguousarray(known).ravel())
 
 
 def first_half(hashes: Hashes) -> NDArray[np.uint64]:
     """The first 8 bytes of each hash, as a number."""
     return np.ascontiguousarray(hashes).view(np.uint64)[:, 0].copy()
-
-
-def second_half(hashes: Hashes) -> NDArray[np.uint64]:
-    """The last 8 bytes of each hash, as a number."""
-    return np.ascontiguousarray(hashes).view(np.uint64)[:, 1]
 
 
 def have_repeats(hashes: Hashes) -> bool:

@@ -7,7 +7,7 @@ Widths are shares of the widest axis that any version had: the hull of domains, 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kech.certificate.labels import read_place
+from kech.certificate.labels import read_position
 from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
@@ -37,8 +37,8 @@ def join_axes(
 
 def join_lines(old: Axis, new: Axis) -> dict[str, Any]:
     """The hull of both domains; an interval without its last end is read as one with it, which holds all its rows."""
-    low = min(old["domain"][0], new["domain"][0], key=lambda end: read_place(old, str(end)))
-    high = max(old["domain"][1], new["domain"][1], key=lambda end: read_place(old, str(end)))
+    low = min(old["domain"][0], new["domain"][0], key=lambda end: read_position(old, str(end)))
+    high = max(old["domain"][1], new["domain"][1], key=lambda end: read_position(old, str(end)))
     closed = {"closed": old["closed"] or new["closed"]} if "closed" in old else {}
     return {**new, "domain": [low, high], **closed}
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from kech.certificate import open_published
 from kech.errors import OutOfMemory, UnreadableFile
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places
-from kech.release.series.store import Cohorts, Ints, Rows
-from kech.release.tallies import Tally
+from kech.release.series.store import Cohorts, Ints, PublishedRows
+from kech.release.tallies import CellTally
 from kech.release.writing import write_batches
 from kech.tables.batches import shuffle_rows
 
@@ -26,7 +26,7 @@ AT_ONCE = 100_000  # rows that are written together
 COPIES = 6  # of a file, in memory: its text, its cells, both files together, a part of them in another order
 
 
-class KeyTally(Tally):
+class KeyTally(CellTally):
     """Keeps the hash of the key of each row, in the order in which rows are written."""
 
     def __init__(self, columns: Sequence[str], hasher: RowHasher) -> None:
@@ -87,7 +87,7 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
 
 
 def find_cohorts(
-    rows: Any, labels: Sequence[str], hasher: RowHasher, cohort_rows: Rows, cohorts: Cohorts
+    rows: Any, labels: Sequence[str], hasher: RowHasher, cohort_rows: PublishedRows, cohorts: Cohorts
 ) -> NDArray[np.bool_]:
     """Which rows of a file are those of some cohorts.
 

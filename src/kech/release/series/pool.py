@@ -11,12 +11,12 @@ from kech.errors import GoalNotMet
 from kech.points.partition import Partition, class_widths
 from kech.release.making import cut_release
 from kech.release.release import Release
-from kech.release.series.store import Book, Ints
+from kech.release.series.store import Ints, SeriesFile
 from kech.request import AxisChoice, Request
 from kech.tables.table import Table
 
 
-def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -> Release | None:
+def cut_pool(table: Table, numbers: Ints, request: Request, book: SeriesFile | None) -> Release | None:
     """New cohorts of these rows.  They are searched as a part of the table, unless the request names an effort.
 
     Later versions let all wait where too few have gathered or no cohort can be made; the first one is refused.
@@ -35,7 +35,7 @@ def cut_pool(table: Table, numbers: Ints, request: Request, book: Book | None) -
     return let_wait(release, request, table_rows)
 
 
-def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
+def fix_kinds(table: Table, book: SeriesFile) -> dict[str, AxisChoice]:
     """Every column that kech read by itself is read as it was in the first version."""
     choices = {name: (table.choice(name), kind) for name, kind in book.kinds.items()}
     fixed = book.fixed["hierarchies"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, NoSuchFile, check_path
-from kech.release.admission import Admission, AdmissionOptions, Draft, check_admission
+from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_admission
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
@@ -27,7 +27,17 @@ from kech.release.series.fixing import check_fixed, check_series, fill_policy, f
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
-from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
+from kech.release.series.store import (
+    FORMAT,
+    History,
+    Ints,
+    SeriesFile,
+    SeriesVersion,
+    Store,
+    build_history,
+    new_id,
+    see_from,
+)
 from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
@@ -74,7 +84,7 @@ class Series:
         return self.store.path.exists()
 
     @property
-    def book(self) -> Book:
+    def book(self) -> SeriesFile:
         """What the folder says, after recovering from a killed run."""
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
@@ -98,14 +108,14 @@ class Series:
             versions.append((rows, history.rows.cohort[rows]))
         return versions
 
-    def lives(self) -> "list[Life]":
+    def lives(self) -> "list[CohortLife]":
         """Every cohort that was ever published."""
         book = self.book
         history = self.store.read_history(book)
         alive = np.stack([history.alive(version.number) for version in book.versions])
         labels = zip(*history.cohorts.labels.to_pydict().values(), strict=True)
         each = zip(labels, history.cohorts.size.tolist(), alive.T, strict=True)
-        return [Life(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
+        return [CohortLife(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
 
     def to_json(self) -> dict[str, Any]:
         """What `kech series --json` prints: counts of each version; small ones are hidden."""
@@ -182,7 +192,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class CohortLife:
     """A cohort: its labels and rows, and the versions that have it."""
 
     label: tuple[str | None, ...]
@@ -232,7 +242,7 @@ def publish_next(
         claims = certify(update, arrivals, draft, places.target, terms)
         certificate_draft.write_text(as_json(claims), "utf-8")
         new = None if book is None else list_new(update, pool, places)
-        drafted = Draft(draft, certificate_draft, claims, places.target, table, draft, new=new)
+        drafted = DraftRelease(draft, certificate_draft, claims, places.target, table, draft, new=new)
         report("looking for earlier releases")
         with check_admission(drafted, terms) as admission:
             entered = record(store, begun, update, arrivals, drafted, places, admission)
@@ -241,14 +251,14 @@ def publish_next(
     return summarize(store, table, claims, places, admission, entered)
 
 
-def begin(store: Store, book: Book | None, table: Table, request: Request, target: Path) -> Book:
+def begin(store: Store, book: SeriesFile | None, table: Table, request: Request, target: Path) -> SeriesFile:
     """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
     check_outside(store, target)
     fixed, policy = fix_request(table, request, FORMATS[target.suffix.lower()]), read_policy(request)
     id = book.id if book else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
     if book is None:
-        return Book(FORMAT, id, check, fixed, {}, [], [], policy)
+        return SeriesFile(FORMAT, id, check, fixed, {}, [], [], policy)
     if check != book.check:
         reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
         raise BadSeries(store.folder, reason)
@@ -257,16 +267,22 @@ def begin(store: Store, book: Book | None, table: Table, request: Request, targe
     return msgspec.structs.replace(book, fixed=fixed, policy=policy)
 
 
-def list_new(update: Update, pool: Path, places: Places) -> list[Draft]:
+def list_new(update: Update, pool: Path, places: Places) -> list[DraftRelease]:
     """The new cohorts of a later version as a release of their own, if there are any."""
     if update.release is None:
         return []
-    return [Draft(pool, certificate_path(pool), {}, places.target, update.release.table, pool, is_part=True)]
+    return [DraftRelease(pool, certificate_path(pool), {}, places.target, update.release.table, pool, is_part=True)]
 
 
 def record(
-    store: Store, begun: Book, update: Update, arrivals: Arrivals, drafted: Draft, places: Places, admission: Admission
-) -> Book:
+    store: Store,
+    begun: SeriesFile,
+    update: Update,
+    arrivals: Arrivals,
+    drafted: DraftRelease,
+    places: Places,
+    admission: Admission,
+) -> SeriesFile:
     """The book with one more version, whose files are in the folder already."""
     counts = count_version(update, arrivals)
     if update.last is None and counts["waiting"] and admission.judged:
@@ -288,7 +304,7 @@ def check_outside(store: Store, target: Path) -> None:
         raise BadOption("--output", "it lies in the folder of the series, which is private. Name another folder.")
 
 
-def check_free(store: Store, book: Book, target: Path) -> None:
+def check_free(store: Store, book: SeriesFile, target: Path) -> None:
     """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
     for version in book.versions:
         place = store.find_release(version)
@@ -298,7 +314,7 @@ def check_free(store: Store, book: Book, target: Path) -> None:
             )
 
 
-def prepare(store: Store, book: Book | None, table: Table, request: Request, id: str) -> Update:
+def prepare(store: Store, book: SeriesFile | None, table: Table, request: Request, id: str) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
     history = store.read_history(book) if book else no_history()
@@ -314,12 +330,12 @@ def prepare(store: Store, book: Book | None, table: Table, request: Request, id:
     return Update(table, request, hasher, history, match, last, release, claimed, files)
 
 
-def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
+def last_rows(book: SeriesFile | None, history: History) -> NDArray[np.bool_]:
     """For each row of the history whether the last version has it."""
     return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
 
 
-def past_needed(book: Book | None, history: History) -> list[Version]:
+def past_needed(book: SeriesFile | None, history: History) -> list[SeriesVersion]:
     """Versions whose files hold cohorts that left."""
     needed = set(history.last_seen().tolist())
     return [version for version in book.versions if version.number in needed] if book else []
@@ -330,7 +346,9 @@ def no_history() -> History:
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
-def take_files(store: Store, book: Book | None, files: Sequence[AnyPath]) -> tuple[Book | None, list[AnyPath]]:
+def take_files(
+    store: Store, book: SeriesFile | None, files: Sequence[AnyPath]
+) -> tuple[SeriesFile | None, list[AnyPath]]:
     """The book, which knows the new places of its files among these; and the others, which are none of its files."""
     known = {version.release for version in book.versions} if book else set()
     moved: dict[str, Path] = {}
@@ -347,7 +365,7 @@ def take_files(store: Store, book: Book | None, files: Sequence[AnyPath]) -> tup
     return store.move(book, moved) if book else None, others
 
 
-def find_previous(store: Store, book: Book | None) -> Path | None:
+def find_previous(store: Store, book: SeriesFile | None) -> Path | None:
     """The file of the last version."""
     last = book.last if book else None
     if last is None:
@@ -366,11 +384,11 @@ def describe(
     files: dict[str, str],
     counts: dict[str, int],
     draft: Path,
-) -> Version:
+) -> SeriesVersion:
     """A version as the book names it while it is put in place."""
     target, beside = places.target.absolute(), places.beside.absolute()
     paths = (str(target), str(beside), see_from(store.folder, target))
-    return Version(number, time_now(), claims["file"]["sha256"], *paths, files, counts, str(draft.absolute()))
+    return SeriesVersion(number, time_now(), claims["file"]["sha256"], *paths, files, counts, str(draft.absolute()))
 
 
 # -- what is shown ---------------------------------------------------------------------------------------------------
@@ -383,7 +401,7 @@ def hide_small(count: int, k: int) -> int | str:
     return f"<{k}" if 0 < count < k else count
 
 
-def describe_version(store: Store, version: Version, k: int) -> dict[str, Any]:
+def describe_version(store: Store, version: SeriesVersion, k: int) -> dict[str, Any]:
     """One version, with its counts; those of rows that wait, left or were corrected are hidden where they are small."""
     file = store.find_release(version)
     counts = {name: hide_small(count, k) if name in HIDDEN else count for name, count in version.counts.items()}
@@ -398,7 +416,7 @@ def describe_version(store: Store, version: Version, k: int) -> dict[str, Any]:
 
 
 def summarize(
-    store: Store, table: Table, claims: Mapping[str, Any], places: Places, admission: Admission, book: Book
+    store: Store, table: Table, claims: Mapping[str, Any], places: Places, admission: Admission, book: SeriesFile
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
     private = {name: hide_small(book.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}

@@ -1,6 +1,6 @@
 """Store: the private folder of a series.  It knows rows by hashes and holds labels, cohorts and certificates, no cell.
 
-In: a folder.  Out: a `Book` (series.json) and a `History` (every row and cohort that was ever published).
+In: a folder.  Out: a `SeriesFile` (series.json) and a `History` (every row and cohort that was ever published).
 Each version has files of its own that never change; series.json names them with their hashes and is replaced last.
 """
 
@@ -42,7 +42,7 @@ HASHES = ("key", "whole", "cells", "other", "person")
 Ints = NDArray[np.int64]
 
 
-class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SeriesVersion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One release of a series."""
 
     number: int
@@ -56,7 +56,7 @@ class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     draft: str = ""  # while it is put in place: a file that is gone once it is
 
 
-class Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SeriesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What stands in series.json."""
 
     series: int
@@ -65,18 +65,18 @@ class Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fixed: dict[str, Any]  # of the request, by the first version
     kinds: dict[str, str]  # how each column was read then
     labels: list[str]  # published columns of the quasi-identifiers
-    versions: list[Version]
+    versions: list[SeriesVersion]
     policy: dict[str, Any] = {}  # in force since it was last said: what waits, what is withdrawn
     judged: list[str] = []  # hashes of releases outside of the series that its cohorts were compared with
 
     @property
-    def last(self) -> Version | None:
+    def last(self) -> SeriesVersion | None:
         """The newest version."""
         return self.versions[-1] if self.versions else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rows:
+class PublishedRows:
     """Rows that were published, in the order they came: hashes, and the cohort of each."""
 
     key: Hashes
@@ -86,9 +86,9 @@ class Rows:
     person: Hashes
     cohort: Ints
 
-    def take(self, which: NDArray[Any]) -> "Rows":
+    def take(self, which: NDArray[Any]) -> "PublishedRows":
         """Some of the rows."""
-        return Rows(**{name: getattr(self, name)[which] for name in (*HASHES, "cohort")})
+        return PublishedRows(**{name: getattr(self, name)[which] for name in (*HASHES, "cohort")})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +113,7 @@ class Moves(NamedTuple):
 class History:
     """Everything that was ever published."""
 
-    rows: Rows
+    rows: PublishedRows
     cohorts: Cohorts
     moves: Sequence[Moves]
 
@@ -187,10 +187,10 @@ class Store:
                 for place in folders:
                     place.rmdir()
 
-    def read(self) -> Book | None:
+    def read(self) -> SeriesFile | None:
         """The book; None where the folder is none of a series yet."""
         try:
-            book = msgspec.json.decode(self.path.read_bytes(), type=Book)
+            book = msgspec.json.decode(self.path.read_bytes(), type=SeriesFile)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as failure:
@@ -206,7 +206,7 @@ class Store:
             raise BadSeries(self.folder, reason)
         return book
 
-    def write(self, book: Book) -> None:
+    def write(self, book: SeriesFile) -> None:
         """Put a book in place, whole or not at all; the folder must be locked."""
         write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
 
@@ -225,20 +225,20 @@ class Store:
         write_text(target, certificate, private=True)
         return files | {target.name: digest(target)}
 
-    def certificate(self, version: Version) -> bytes:
+    def certificate(self, version: SeriesVersion) -> bytes:
         """The certificate of a version as it was written."""
         return self._read_file(version, f"{version.number:04}-certificate.json")
 
-    def read_history(self, book: Book) -> History:
+    def read_history(self, book: SeriesFile) -> History:
         """The rows and cohorts of all versions."""
         parts = {part: [self._read_part(version, part) for version in book.versions] for part in PARTS}
         return build_history(parts, book.labels, [version.number for version in book.versions])
 
-    def _read_part(self, version: Version, part: str) -> Any:
+    def _read_part(self, version: SeriesVersion, part: str) -> Any:
         content = self._read_file(version, name_file(version.number, part))
         return pa.ipc.open_file(pa.py_buffer(content)).read_all()
 
-    def _read_file(self, version: Version, name: str) -> bytes:
+    def _read_file(self, version: SeriesVersion, name: str) -> bytes:
         try:
             if digest(self.folder / name) == version.files[name]:
                 return (self.folder / name).read_bytes()
@@ -246,19 +246,19 @@ class Store:
             pass
         raise BadSeries(self.folder, f"{name} is missing or damaged. Restore the folder from a backup.")
 
-    def find_release(self, version: Version) -> Path | None:
+    def find_release(self, version: SeriesVersion) -> Path | None:
         """The published file of a version, at the place it was put or where the folder moved with it."""
         for place in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
             if place.is_file() and digest(place) == version.release:
                 return place
         return None
 
-    def move(self, book: Book, files: Mapping[str, Path]) -> Book:
+    def move(self, book: SeriesFile, files: Mapping[str, Path]) -> SeriesFile:
         """A book that knows where files of versions lie now, by their hashes."""
         moved = [self._move_version(version, files.get(version.release)) for version in book.versions]
         return msgspec.structs.replace(book, versions=moved)
 
-    def _move_version(self, version: Version, place: Path | None) -> Version:
+    def _move_version(self, version: SeriesVersion, place: Path | None) -> SeriesVersion:
         if place is None:
             return version
         return msgspec.structs.replace(version, path=str(place.absolute()), relative=see_from(self.folder, place))
@@ -282,7 +282,7 @@ def see_from(folder: Path, target: Path) -> str:
 # -- tables of a version ---------------------------------------------------------------------------------------------
 
 
-def rows_table(rows: Rows) -> Any:
+def rows_table(rows: PublishedRows) -> Any:
     """Rows as they are kept."""
     return pa.table({name: as_arrow(getattr(rows, name)) for name in HASHES} | {"cohort": rows.cohort})
 
@@ -316,7 +316,9 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
         Moves(number, as_ints(part["cohort"]), np.asarray(part["back"].to_numpy(), bool))
         for number, part in zip(numbers, parts["moves"], strict=True)
     ]
-    return History(Rows(**hashes, cohort=cohort), Cohorts(labels.rename_columns(names), size, people, born), moves)
+    return History(
+        PublishedRows(**hashes, cohort=cohort), Cohorts(labels.rename_columns(names), size, people, born), moves
+    )
 
 
 def as_ints(column: Any) -> Ints:

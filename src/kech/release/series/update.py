@@ -26,7 +26,7 @@ from kech.release.series.joining import find_kinds, is_informative, join_axes, j
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
-from kech.release.series.store import Book, History, Ints, Rows, Version, cohorts_table, rows_table
+from kech.release.series.store import History, Ints, PublishedRows, SeriesFile, SeriesVersion, cohorts_table, rows_table
 from kech.release.writing import FORMATS, as_json, write_batches
 from kech.request import Request
 from kech.system.console import report
@@ -39,7 +39,7 @@ NONE = np.empty(0, np.int64)
 class Arrivals:
     """New cohorts, as they were written: rows with their hashes, labels and sizes of the cohorts."""
 
-    rows: Rows
+    rows: PublishedRows
     labels: Any  # an Arrow table
     size: Ints
     people: Ints
@@ -54,7 +54,7 @@ class Update:
     hasher: RowHasher
     history: History
     match: Match
-    last: Version | None
+    last: SeriesVersion | None
     release: Release | None  # of the new cohorts
     claimed: Mapping[str, Any]  # the certificate of the last version
     files: Mapping[int, Path]  # of earlier versions, those that are at hand
@@ -106,7 +106,7 @@ class Update:
         """Of each cohort, how many of its rows are among these."""
         return np.bincount(self.history.rows.cohort[rows], minlength=len(self.history.cohorts.size))
 
-    def rows_of(self, cohorts: NDArray[np.bool_]) -> Rows:
+    def rows_of(self, cohorts: NDArray[np.bool_]) -> PublishedRows:
         """The rows of some cohorts."""
         return self.history.rows.take(cohorts[self.history.rows.cohort])
 
@@ -179,7 +179,7 @@ def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
     labels, cohort = number_labels(written, update.label_columns())
     place = find_rows(update, keys)
     match, size = update.match, np.bincount(cohort)
-    rows = Rows(
+    rows = PublishedRows(
         key=match.key[place],
         whole=match.whole[place],
         cells=match.cells[place],
@@ -316,7 +316,7 @@ def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     }
 
 
-def fix_kinds(update: Update, book: Book) -> dict[str, str]:
+def fix_kinds(update: Update, book: SeriesFile) -> dict[str, str]:
     """The kind of each column for all later versions: that of the first version whose labels said something of it."""
     now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
     return now | book.kinds

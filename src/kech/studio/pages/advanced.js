@@ -43,21 +43,22 @@ function takeCut(next, name, more = {}) {
 // -- goals -----------------------------------------------------------------------------------------------------
 
 function goals() {
-  const { goal, cut } = state.plan, kind = goal.l_kind ?? "distinct", rules = state.cuts[cut.cut ?? "local"];
+  const { goal, cut } = state.plan, { fields } = state, kind = goal.l_kind ?? fields.l_kind.default, rules = state.cuts[cut.cut ?? fields.cut.default];
+  const choose = (name, words, value, put) => select(fields[name].choices.map((one) => [one, t(`${words}:${one}`)]), value ?? fields[name].default, put);
   const number = (part, name, more, others = {}) => input("number", state.plan[part][name] ?? "", (value) => edit((next) => { next.plan[part][name] = value === "" ? null : Number(value); if (value === "") Object.assign(next.plan[part], others); }, "goals"), more);
   const box = h("input", { type: "checkbox", disabled: !rules.keeps_histories, onchange: (event) => edit((next) => { next.plan.goal.protect_history = event.target.checked || null; }, "goals") });
   box.checked = Boolean(goal.protect_history);
   const share = input("number", 100 * (cut.suppress ?? 0), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "goals"), { min: 0, max: 99, step: 0.1, disabled: cut.cut === "regime" });
   return h("section", { class: "panel" }, h("h3", {}, t("goals")), ["goals", "l", "cut"].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message),
-    field(t("cutField"), select(Object.keys(state.cuts).map((name) => [name, t(`cut:${name}`)]), cut.cut ?? "local", (value) => edit((next) => { takeCut(next, value); next.plan.goal.k ??= 5; }, "cut"))),
+    field(t("cutField"), choose("cut", "cut", cut.cut, (value) => edit((next) => { takeCut(next, value); next.plan.goal.k ??= 5; }, "cut"))),
     field(t("suppress"), share), rules.is_searched && field(t("effort"), select(["quick", "", "best"].map((one) => [one, t(`effort:${one}`)]), String(cut.effort ?? ""), (value) => edit((next) => { next.plan.cut.effort = value || null; }, "goals"))),
     countsPeople() && field(t("history"), box, "", "check"),
     sensitive().length > 0 && [
       field(t("lField"), number("goal", "l", { min: 1, step: kind === "entropy" ? 0.1 : 1 }, { l_kind: null, c: null })),
-      goal.l != null && field(t("lKind"), select(["distinct", "entropy", "recursive"].map((one) => [one, t(`l:${one}`)]), kind, (value) => edit((next) => Object.assign(next.plan.goal, { l_kind: value, c: value === "recursive" ? goal.c ?? 2 : null }), "goals"))),
+      goal.l != null && field(t("lKind"), choose("l_kind", "l", kind, (value) => edit((next) => Object.assign(next.plan.goal, { l_kind: value, c: value === "recursive" ? goal.c ?? 2 : null }), "goals"))),
       kind === "recursive" && goal.l != null && field(t("cField"), number("goal", "c", { min: 0, step: 0.1 })),
       field(t("tField"), number("goal", "t", { min: 0, max: 1, step: 0.01 }, { t_kind: null })),
-      goal.t != null && field(t("tKind"), select(["equal", "ordered"].map((one) => [one, t(`t:${one}`)]), goal.t_kind ?? "equal", (value) => edit((next) => { next.plan.goal.t_kind = value; }, "goals"))),
+      goal.t != null && field(t("tKind"), choose("t_kind", "t", goal.t_kind, (value) => edit((next) => { next.plan.goal.t_kind = value; }, "goals"))),
       field(t("alphaField"), number("goal", "alpha", { min: 0, max: 1, step: 0.01 }))]);
 }
 

@@ -26,7 +26,7 @@ function draw(place) {
   search.addEventListener("input", () => { wanted = search.value; hideOthers(place); });
   replace(place, h("h2", {}, t("columns")), h("p", { class: "hint" }, t("columnsHint")), seen.columns.length > MANY && search,
     open > 0 && h("p", { class: "note", role: "status" }, t("unsaid", { n: open }), button(t("takeSuggestions"), () => takeAll(seen), "small")),
-    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), ["columns", "reading"].includes(state.fault?.field) && refusalOf(state.fault),
+    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), ["columns", "input"].includes(state.fault?.field) && refusalOf(state.fault),
     h("ul", { class: "plain" }, seen.columns.map((column) => card(column, seen))));
   hideOthers(place);
 }
@@ -59,7 +59,7 @@ function card(column, seen) {
     h("div", { class: "line" }, histogram(column), h("span", { class: "hint" }, facts)),
     isQuasi && h("div", { class: "line" }, precision(name), strip(name)),
     isQuasi && button(t("blurred"), () => set({ drawer: { kind: "hierarchy", column: name } }), "link", { "aria-label": `${name}: ${t("blurred")}` }),
-    column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.reading).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.reading, column.reading), "columns"), "small")),
+    column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.input).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.input, column.input), "columns"), "small")),
     (role === "sensitive" || role === "keep") && column.distinct > NEARLY_ALL * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }

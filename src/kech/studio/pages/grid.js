@@ -23,7 +23,7 @@ export function begin(place) {
   body.addEventListener("pointermove", (event) => light(placeOf(event.target)));
   body.addEventListener("pointerleave", () => light(-1));
   viewport.addEventListener("keydown", walk);
-  watch(({ id, plan }) => [id, JSON.stringify(plan?.reading)], () => { cells.clear(); viewport.scrollTop = 0; });
+  watch(({ id, plan }) => [id, JSON.stringify(plan?.input)], () => { cells.clear(); viewport.scrollTop = 0; });
   watch(({ plan, view, filter, grouped, theme, dropped, id }) => [plan, view, filter, grouped, theme, dropped, id, ...looks()], draw);
   watch(({ lit }) => [lit], () => { paint(); tell(); });
 }

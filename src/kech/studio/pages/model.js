@@ -12,11 +12,11 @@ const answers = new Map(), busy = new Map(); // answers by key; for each lane th
 // -- what an answer is computed from -------------------------------------------------------------------------
 
 function basis(verb) {
-  const { reading, columns, axes, goal, cut, labels } = state.plan;
-  if (verb === "inspect" || verb === "glance") return [reading];
-  if (verb === "crowds") return [reading, columns];
-  if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [reading, columns, axes, labels, cut.suppress];
-  return [reading, columns, axes, { ...goal, k: null }, verb === "rung" ? { ...cut, effort: null } : cut, labels];
+  const { input, columns, axes, goal, cut, labels } = state.plan;
+  if (verb === "inspect" || verb === "glance") return [input];
+  if (verb === "crowds") return [input, columns];
+  if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [input, columns, axes, labels, cut.suppress];
+  return [input, columns, axes, { ...goal, k: null }, verb === "rung" ? { ...cut, effort: null } : cut, labels];
 }
 
 const keyOf = (verb, options) => JSON.stringify([state.id, verb, options, basis(verb)]);

@@ -47,16 +47,17 @@ function leave() {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 export function reading() {
-  const now = state.plan.reading, put = (name) => (value) => edit((next) => { next.plan.reading[name] = value; }, "reading");
+  const now = state.plan.input, put = (name) => (value) => edit((next) => { next.plan.input[name] = value; }, "input");
   const isText = /\.(csv|tsv|txt)$/i.test(state.name), seen = about();
-  const pick = (name, options, label) => field(t(label), select(options, now[name] ?? "", put(name)));
+  const pick = (name, options) => field(t(name), select(options, now[name] ?? options[0][0], put(name)));
+  const choose = (name) => pick(name, state.fields[name].choices.map((one) => [one, t(`${name}:${one}`)]));
   return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),
     seen && h("p", { class: "hint" }, t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format })),
     h("div", { class: "fields" },
-      isText && pick("delimiter", [["", t("foundItself")], [",", t("comma")], [";", t("semicolon")], ["\t", t("tab")], ["|", t("bar")]], "delimiter"),
-      isText && pick("encoding", ENCODINGS, "encoding"), isText && pick("decimal", [["", t("point")], [",", t("comma")]], "decimal"),
-      isText && pick("dates", [["", t("yearFirst")], ["dmy", t("dayFirst")], ["mdy", t("monthFirst")]], "dates"),
-      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: "NA, ?" }))));
+      isText && pick("delimiter", [["", t("foundItself")], [",", t("comma")], [";", t("semicolon")], ["\t", t("tab")], ["|", t("bar")]]),
+      isText && pick("encoding", ENCODINGS), isText && choose("decimal"),
+      isText && choose("dates"),
+      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: state.fields.null_values.example.replaceAll(" ", ", ") }))));
 }
 
 const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);

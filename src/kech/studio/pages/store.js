@@ -7,6 +7,7 @@ import { t } from "./text.js";
 export const state = {
   known: null, // what the studio holds: examples, tables, series, releases
   cuts: {}, // the rules of every cut
+  fields: {}, // of a plan: the choices, the default and an example of each
   id: null, name: "", revision: 0, plan: null, dropped: [],
   isGlimpsed: false, // its first rows were seen
   past: [], future: [],
@@ -48,7 +49,7 @@ export function watch(read, draw) {
 
 // -- the plan ------------------------------------------------------------------------------------------------
 
-const PARTS = ["reading", "columns", "axes", "goal", "cut", "labels"];
+const PARTS = ["input", "columns", "axes", "goal", "cut", "labels"];
 const whole = (plan) => ({ ...Object.fromEntries(PARTS.map((part) => [part, {}])), ...plan });
 
 // The plan as the server tells it; `what could be undone stays.

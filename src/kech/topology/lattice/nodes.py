@@ -145,8 +145,8 @@ class Nodes:
         person = None if self.points.person is None else self.points.person[point]
         standing = [count_at_codes(codes[point, j], person, weights, len(level.cells)) for j, level in enumerate(at)]
         axes = tuple(level.measure(counts) for level, counts in zip(at, standing, strict=True))
-        places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
-        return replace(self.points, axes=axes, codes=places.astype(np.int32))
+        axis_codes = np.stack([level.axis_codes[codes[:, j]] for j, level in enumerate(at)], axis=1)
+        return replace(self.points, axes=axes, codes=axis_codes.astype(np.int32))
 
     # -- several nodes ---------------------------------------------------------------------------------
 

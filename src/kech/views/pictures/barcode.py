@@ -41,12 +41,12 @@ from kech.views.pictures.picture import (
     GREY,
     INK,
     PAPER,
+    Area,
+    Curve,
     Floats,
-    Line,
     Marks,
     Panel,
     Picture,
-    Place,
     Scale,
     Segments,
     Shape,
@@ -152,13 +152,13 @@ def name_colours(metric: str, counted: str, suppress: float) -> list[tuple[str, 
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, place: Place) -> Panel:
+def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area) -> Panel:
     """Holes above, components in the middle, regimes below."""
     tree, holes, (regimes, start, left_out) = barcode.filtration, hole_boxes(barcode), seen
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
     ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, name_holes(barcode))]
     x, y = Scale(0, right, "eps (radius)", find_ticks(0, right)), Scale(REGIMES[0], top, ticks=ticks)
-    pixels, components = PanelPixels(x, y, place[2:]), component_boxes(tree, k, right)
+    pixels, components = PanelPixels(x, y, area[2:]), component_boxes(tree, k, right)
     for stretch, shades in left_out:
         components = shade_within(components, stretch, shades)
     shapes, merged = place_boxes(components, (0, 1), pixels, "components")
@@ -169,7 +169,7 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, p
     note = say_together(merged + more)
     share = percent(1 - start.suppressed / tree.points.rows) if start.suppressed else ""
     title = describe_start(k, (start.at_least, start.at_most), start.classes, share)
-    return Panel(x, y, place, shapes, title, note, has_bottom=False, has_side=False)
+    return Panel(x, y, area, shapes, title, note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:
@@ -221,9 +221,9 @@ def component_boxes(tree: Any, k: int, right: float) -> Sides:
     end = np.minimum(tree.death, right)
     full = np.clip(tree.simplex_from, tree.birth, end)
     shade = np.where(tree.hidden_among < k, FEW, ENOUGH)
-    place, bar = heights(tree), np.arange(len(end))
-    loose = np.stack([tree.birth, full, *place, shade + 1, bar], axis=1)
-    tight = np.stack([full, end, *place, shade, bar], axis=1)
+    height, bar = heights(tree), np.arange(len(end))
+    loose = np.stack([tree.birth, full, *height, shade + 1, bar], axis=1)
+    tight = np.stack([full, end, *height, shade, bar], axis=1)
     return np.concatenate([loose[full > tree.birth], tight[full < end]])
 
 
@@ -286,14 +286,14 @@ def draw_regimes(regimes: Any, start: Any, pixels: PanelPixels) -> list[Shape]:
     return shapes
 
 
-def draw_counts(tree: Any, k: int, right: float, place: Place) -> Panel:
+def draw_counts(tree: Any, k: int, right: float, area: Area) -> Panel:
     """How many classes there are at each eps, and how many of them have fewer than k people, or rows."""
     eps = np.unique(np.append(tree.birth, right))
     eps = eps if len(eps) < MOST_BOXES else np.linspace(0, right, MOST_BOXES)
-    y, areas = scale_counts(len(tree.order), place[3]), list[Shape]()
+    y, areas = scale_counts(len(tree.order), area[3]), list[Shape]()
     for chosen, shade in ((tree.weight > 0, ENOUGH), (tree.hidden_among < k, FEW)):
         born, dead = np.sort(tree.birth[chosen]), np.sort(tree.death[chosen])
         count = np.searchsorted(born, eps, side="right") - np.searchsorted(dead, eps, side="right")
         x, steps = np.repeat(eps, 2)[1:], np.repeat(np.maximum(count, y.low), 2)[:-1]
-        areas.append(Line("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
-    return Panel(Scale(0, right, "eps (radius)", find_ticks(0, right)), y, place, areas, is_main=False)
+        areas.append(Curve("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
+    return Panel(Scale(0, right, "eps (radius)", find_ticks(0, right)), y, area, areas, is_main=False)

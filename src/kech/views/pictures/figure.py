@@ -14,8 +14,8 @@ from kech.views.pictures.picture import (
     ORANGE,
     PAPER,
     Boxes,
+    Curve,
     Image,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -51,12 +51,12 @@ def build_figure(picture: Picture) -> Any:
     wide, high = around.width, around.height
     figure = library.figure.Figure(figsize=(wide / DPI, high / DPI), dpi=DPI, facecolor=PAPER)
     for panel in picture.panels:
-        left, top, width, height = panel.place
+        left, top, width, height = panel.area
         ax = figure.add_axes((left / wide, 1 - (around.top + top + height) / high, width / wide, height / high))
         paint_panel(ax, panel, picture.font)
     for patch in around.swatches:
-        place = (patch.x / wide, 1 - (patch.y + patch.height) / high)
-        box = library.patches.Rectangle(place, patch.width / wide, patch.height / high, transform=figure.transFigure)
+        corner = (patch.x / wide, 1 - (patch.y + patch.height) / high)
+        box = library.patches.Rectangle(corner, patch.width / wide, patch.height / high, transform=figure.transFigure)
         box.set(facecolor=patch.colour, edgecolor=PAPER, linewidth=0, hatch=STRIPES if patch.striped else None)
         figure.add_artist(box)
     for words, bold in around.texts:
@@ -107,8 +107,8 @@ def paint_scale(ax: Any, side: str, scale: Scale, size: float) -> None:
     """Ticks and label of one side."""
     turned = {"rotation": 90 if scale.upright else 0, "fontsize": size, "parse_math": False}
     for ticks, minor in ((scale.ticks, False), (scale.minor, True)):
-        places, names = [place for place, _ in ticks], [name for _, name in ticks]
-        getattr(ax, f"set_{side}ticks")(places, names, minor=minor, **(turned | ({"rotation": 0} if minor else {})))
+        positions, names = [position for position, _ in ticks], [name for _, name in ticks]
+        getattr(ax, f"set_{side}ticks")(positions, names, minor=minor, **(turned | ({"rotation": 0} if minor else {})))
     ax.tick_params(axis=side, which="minor", length=0)
     getattr(ax, f"set_{side}label")(scale.label, fontsize=size, parse_math=False)
 
@@ -149,7 +149,7 @@ def _(shape: Image, ax: Any) -> None:
 
 
 @paint.register
-def _(shape: Line, ax: Any) -> None:
+def _(shape: Curve, ax: Any) -> None:
     if shape.floor is None:
         marker = {"marker": "o", "markersize": 4} if shape.dotted else {}
         ax.plot(shape.x, shape.y, color=shape.colour, gid=shape.name, zorder=2.7, **marker)

@@ -20,7 +20,7 @@ from kech.views.pictures.bars import (
     place_boxes,
     say_together,
 )
-from kech.views.pictures.picture import INK, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words, letters
+from kech.views.pictures.picture import INK, Area, Curve, Floats, Panel, Picture, Scale, Shape, Size, Words, letters
 from kech.views.pictures.zigzag import HALF, LEFT, RIGHT, owners
 
 Ints = NDArray[np.int64]
@@ -87,17 +87,17 @@ def name_versions(versions: int, width: float) -> Scale:
     return Scale(low, high, "version", [(float(at), f"{at:,}") for at in range(1, versions + 1, every)])
 
 
-def draw_panel(lives: Any, bars: Ints, x: Scale, place: Place) -> Panel:
+def draw_panel(lives: Any, bars: Ints, x: Scale, area: Area) -> Panel:
     """The bars, the first at the top, with their rows where there is room."""
     y = Scale(0.0, 1.0, ticks=[(0.5, "classes")])
-    pixels = PanelPixels(x, y, place[2:])
+    pixels = PanelPixels(x, y, area[2:])
     boxes = bar_boxes(bars)
     shapes, merged = place_boxes(boxes, (0, 1), pixels, "classes")
     title = f"k = {lives.k:,}: " + say_joint(lives)
     return Panel(
         x,
         y,
-        place,
+        area,
         [*shapes, *label_bars(bars, boxes, pixels)],
         title,
         say_together(merged),
@@ -134,7 +134,7 @@ def label_bars(bars: Ints, boxes: Sides, pixels: PanelPixels) -> list[Words]:
     return [Words(boxes[i, 0] + 4 / pixels.wide, boxes[i, 2:4].mean(), texts[i], INK, "start") for i in largest]
 
 
-def draw_rows(lives: Any, x: Scale, place: Place) -> Panel:
+def draw_rows(lives: Any, x: Scale, area: Area) -> Panel:
     """Rows of each version, and those of bars that are not safe."""
     bar, at = owners(lives.zigzag)
     rows, positions = lives.zigzag.rows.astype(float), len(lives.zigzag.classes)
@@ -142,7 +142,7 @@ def draw_rows(lives: Any, x: Scale, place: Place) -> Panel:
     most = int(every.max(initial=1))
     y = Scale(0, most * 1.1, "rows", [(0, "0"), (most, f"{most:,}")])
     edges = np.repeat(np.arange(len(every) + 1) + 0.5, 2)[1:-1].clip(x.low, x.high)
-    return Panel(x, y, place, [draw_steps(edges, every, y, ENOUGH), draw_steps(edges, unsafe, y, FEW)], is_main=False)
+    return Panel(x, y, area, [draw_steps(edges, every, y, ENOUGH), draw_steps(edges, unsafe, y, FEW)], is_main=False)
 
 
 def count_rows(at: Ints, rows: Floats, positions: int) -> Floats:
@@ -153,4 +153,4 @@ def count_rows(at: Ints, rows: Floats, positions: int) -> Floats:
 def draw_steps(edges: Floats, counts: Floats, y: Scale, shade: int) -> Shape:
     """An area with one height for each version; a few rows are high enough to be seen."""
     heights = np.repeat(np.maximum(counts, (counts > 0) * y.high * FEW_ROWS), 2)
-    return Line("number of rows", edges, heights, NAMES[shade], floor=0.0)
+    return Curve("number of rows", edges, heights, NAMES[shade], floor=0.0)

@@ -15,7 +15,7 @@ from kech.axes.grid import DAY, date_rulers, format_date, number_rulers
 Floats = NDArray[np.float64]
 Ticks = Sequence[tuple[float, str]]
 Size = tuple[float, float]  # of the first panel: pixels across and down
-Place = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
+Area = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
 
 INK, GREY, PAPER = "#222222", "#767676", "#ffffff"
 BAR, DEEP, ORANGE = "#7d9fc3", "#1f5a8a", "#e67314"
@@ -27,7 +27,7 @@ FEWEST_TICKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One side of a panel; a tick is a place and its text, minor ones stand between the others."""
+    """One side of a panel; a tick is a position and its text, minor ones stand between the others."""
 
     low: float
     high: float
@@ -66,7 +66,7 @@ class Image:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Curve:
     """A line through points, or the area between it and a floor."""
 
     name: str
@@ -103,7 +103,7 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text at a place, moved by so many pixels; it begins, ends or has its middle there."""
+    """A text at a point, moved by so many pixels; it begins, ends or has its middle there."""
 
     x: float
     y: float
@@ -113,16 +113,16 @@ class Words:
     move: tuple[float, float] = (0.0, 0.0)
 
 
-Shape: TypeAlias = Boxes | Image | Line | Segments | Marks | Words
+Shape: TypeAlias = Boxes | Image | Curve | Segments | Marks | Words
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Shapes between two scales, at a place in the picture: left, top, width and height in pixels."""
+    """Shapes between two scales, in an area of the picture: left, top, width and height in pixels."""
 
     x: Scale
     y: Scale
-    place: Place
+    area: Area
     shapes: list[Shape]
     title: str = ""
     note: str = ""  # what cannot be seen in the panel itself
@@ -179,7 +179,7 @@ class Swatch:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Surroundings:
     """All that stands around the panels, which begin at `top`; texts and patches in pixels of the whole."""
 
     width: float
@@ -189,7 +189,7 @@ class Frame:
     swatches: list[Swatch]
 
 
-def frame(picture: Picture, *, is_bare: bool = False) -> Frame:
+def frame(picture: Picture, *, is_bare: bool = False) -> Surroundings:
     """Heading, mark, legend and note; a bare picture has a legend only, where the page has words of its own."""
     texts: list[tuple[Words, bool]] = []
     top, right = 0.0 if is_bare else HEAD, picture.width - EDGE
@@ -204,7 +204,7 @@ def frame(picture: Picture, *, is_bare: bool = False) -> Frame:
     for line in picture.note.splitlines() if not is_bare else ():
         at += LINE
         texts.append((Words(EDGE, at - 6, line, GREY, "start"), False))
-    return Frame(picture.width, at + (0 if is_bare else 8), top, texts, swatches)
+    return Surroundings(picture.width, at + (0 if is_bare else 8), top, texts, swatches)
 
 
 def place_legend(picture: Picture, top: float) -> tuple[list[tuple[Words, bool]], list[Swatch], float]:

@@ -61,5 +61,5 @@ def arrow_tips(boxes: Floats) -> dict[str, tuple[Floats, Floats]]:
 
 def name_axis(axis: Any) -> Scale:
     """The column beside its values: by name where they have one, dates as dates."""
-    ticks = [(place, name[:LONGEST]) for place, name in axis.ticks]
+    ticks = [(position, name[:LONGEST]) for position, name in axis.ticks]
     return Scale(axis.low, axis.high, axis.column, ticks or find_ticks(axis.low, axis.high, dates=axis.axis == "date"))

@@ -12,9 +12,9 @@ from kech.views.pictures.picture import (
     INK,
     ORANGE,
     PAPER,
+    Curve,
     Floats,
     Image,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -48,7 +48,7 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     ]
     for column, (share, shade) in enumerate(SHADES.items()):
         along = np.log10(np.maximum(lines[:, column], 10**x.low))
-        shapes.append(Line(f"{share:.0%} can hide", along, find_middle(ks), shade))
+        shapes.append(Curve(f"{share:.0%} can hide", along, find_middle(ks), shade))
     shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
@@ -102,8 +102,8 @@ def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
 
 def share_beyond(profile: Any, k: int, eps: Floats) -> Floats:
     """For each eps, ascending, the share of the rows that cannot hide among k."""
-    place = np.searchsorted(eps, profile.reaches.at(k))
-    counts = np.bincount(place, profile.rows.weights, len(eps) + 1)
+    index = np.searchsorted(eps, profile.reaches.at(k))
+    counts = np.bincount(index, profile.rows.weights, len(eps) + 1)
     return np.asarray(1 - np.cumsum(counts)[:-1] / counts.sum())
 
 

@@ -26,17 +26,17 @@ def draw_sizes(sizes: Mapping[int, int], counted: str = "rows", size: Size | Non
     """How many classes have how many rows, or people."""
     bins, (wide, high) = bin_sizes(sizes), size or (WIDE, 146.0)
     names = [name_size(*ends) for ends in bins]
-    places, most = min(sizes) + np.arange(len(bins)), max(bins.values())
+    positions, most = min(sizes) + np.arange(len(bins)), max(bins.values())
     half = 0.5 - min(0.05, 0.02 * len(bins) ** 0.5)
-    sides = np.stack([places - half, places + half, places * 0.0, list(bins.values())], axis=1)
+    sides = np.stack([positions - half, positions + half, positions * 0.0, list(bins.values())], axis=1)
     titles = [
         f"{count(classes)} classes of {name} {counted}" for name, classes in zip(names, bins.values(), strict=True)
     ]
     every = ceil((max(letters(name, SMALL) for name in names) + 4) * len(bins) / wide)
-    ticks = [(float(at), name) for at, name in list(zip(places, names, strict=True))[::every]]
+    ticks = [(float(at), name) for at, name in list(zip(positions, names, strict=True))[::every]]
     marks = (0, most) if most < 2 else (0, most // 2, most)
     y = Scale(0, most, "", [(mark, count(mark)) for mark in marks])
-    x = Scale(places[0] - 0.5, places[-1] + 0.5, f"{counted} in a class", ticks)
+    x = Scale(positions[0] - 0.5, positions[-1] + 0.5, f"{counted} in a class", ticks)
     left = 14 + letters(count(most), SMALL)
     panel = Panel(
         x,
@@ -102,17 +102,19 @@ def pick_bars(bars: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any]
 def draw_pair(bins: Sequence[Mapping[str, Any]], title: str) -> Picture:
     """Shares before and after, part by part."""
     most = max((share for part in bins for share in (part["before"], part["after"])), default=0) or 1
-    places, shapes = -np.arange(len(bins)), list[Shape]()
+    positions, shapes = -np.arange(len(bins)), list[Shape]()
     for when, shift, colour in (("before", 0.05, GREY), ("after", -0.32, BAR)):
         shares = np.array([part[when] for part in bins])
-        sides = np.stack([shares * 0, np.maximum(shares, 0.004 * most), places + shift, places + shift + 0.3], axis=1)
+        sides = np.stack(
+            [shares * 0, np.maximum(shares, 0.004 * most), positions + shift, positions + shift + 0.3], axis=1
+        )
         titles = [f"{part['label']}: {when} {part[when]:.1%}" for part in bins]
         shapes.append(Boxes(when, sides, [colour] * len(bins), titles=titles))
     shapes += [
         Words(most * 1.45, at, f"{part['before']:.1%} → {part['after']:.1%}", anchor="end")
-        for at, part in zip(places.tolist(), bins, strict=True)
+        for at, part in zip(positions.tolist(), bins, strict=True)
     ]
-    names = [(float(at), shorten(part["label"], BESIDE)) for at, part in zip(places, bins, strict=True)]
+    names = [(float(at), shorten(part["label"], BESIDE)) for at, part in zip(positions, bins, strict=True)]
     high = 15.0 * len(bins)
     y = Scale(0.5 - len(bins), 0.5, ticks=names)
     panel = Panel(Scale(0, most * 1.45), y, (104.0, 2.0, 254.0, high), shapes, has_bottom=False, has_side=False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.views.pictures.picture import GREY, Line, Marks, Panel, Picture, Place, Scale, Shape, Size, Words, find_ticks
+from kech.views.pictures.picture import GREY, Area, Curve, Marks, Panel, Picture, Scale, Shape, Size, Words, find_ticks
 
 TITLE = "Spectrum: what every k costs"
 COLOURS = {"local": "#3f6fa3", "domain": "#e57414", "minimal": "#5b8c5a", "regime": "#a77bb5"}
@@ -26,9 +26,9 @@ def draw_spectrum(
     wide, high = size or (790.0, 280.0)
     ks, panels, top = [row["k"] for row in rows], list[Panel](), 12.0
     for measure in measures:
-        place = (LEFT, top, wide, high if not panels else high * 0.66)
-        panels.append(draw_panel(rows, measure, place, is_last=measure == measures[-1], is_main=not panels))
-        top += place[3] + GAP
+        area = (LEFT, top, wide, high if not panels else high * 0.66)
+        panels.append(draw_panel(rows, measure, area, is_last=measure == measures[-1], is_main=not panels))
+        top += area[3] + GAP
     cuts = dict.fromkeys(row["cut"] for row in rows)
     legend = [(cut, [COLOURS[cut]], False) for cut in cuts]
     if any(row.get(BOUNDS[measure]) is not None for row in rows for measure in measures if measure in BOUNDS):
@@ -37,12 +37,12 @@ def draw_spectrum(
     return Picture(TITLE, about, LEFT + wide + RIGHT, top - GAP + BELOW, panels, legend if len(legend) > 1 else [])
 
 
-def draw_panel(rows: Sequence[dict[str, Any]], measure: str, place: Place, *, is_last: bool, is_main: bool) -> Panel:
+def draw_panel(rows: Sequence[dict[str, Any]], measure: str, area: Area, *, is_last: bool, is_main: bool) -> Panel:
     """One figure against k: a line for each cut, its knee marked, below what no partition can go shaded."""
     shapes = shade_bound(rows, measure)
     for cut in dict.fromkeys(row["cut"] for row in rows):
         ks, values = zip(*((row["k"], row[measure]) for row in rows if row["cut"] == cut), strict=True)
-        shapes.append(Line(cut, np.array(ks), np.array(values), COLOURS[cut], dotted=len(ks) < FEW_DOTS))
+        shapes.append(Curve(cut, np.array(ks), np.array(values), COLOURS[cut], dotted=len(ks) < FEW_DOTS))
         if measure == "loss" and (knee := find_knee(ks, values)) is not None:
             at = np.array([ks[knee]]), np.array([values[knee]])
             shapes.append(Marks(f"{cut} knee", *at, COLOURS[cut], 7.0, "D"))
@@ -52,7 +52,7 @@ def draw_panel(rows: Sequence[dict[str, Any]], measure: str, place: Place, *, is
     margin = 0.02 * (high - low) or 0.5
     x = Scale(low - margin, high + margin, "k", find_ticks(low, high, whole=True))
     y = scale_measure([row[measure] for row in rows], measure)
-    return Panel(x, y, place, shapes, has_bottom=is_last, has_grid=True, is_main=is_main)
+    return Panel(x, y, area, shapes, has_bottom=is_last, has_grid=True, is_main=is_main)
 
 
 def scale_measure(values: Sequence[float], measure: str) -> Scale:
@@ -73,7 +73,7 @@ def shade_bound(rows: Sequence[dict[str, Any]], measure: str) -> list[Shape]:
         if bound and row.get(bound) is not None:
             known[row["k"]] = min(known.get(row["k"], np.inf), row[bound])
     ks = sorted(known)
-    area = Line("bound", np.array(ks), np.array([known[k] for k in ks]), GREY, floor=0.0, opacity=0.3)
+    area = Curve("bound", np.array(ks), np.array([known[k] for k in ks]), GREY, floor=0.0, opacity=0.3)
     return [area] if known else []
 
 

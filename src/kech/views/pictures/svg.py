@@ -18,9 +18,9 @@ from kech.views.pictures.picture import (
     INK,
     PAPER,
     Boxes,
+    Curve,
     Floats,
     Image,
-    Line,
     Marks,
     Panel,
     Picture,
@@ -70,11 +70,11 @@ def px(number: float) -> str:
 
 def render_text(words: Words, x: float, y: float, *, bold: bool = False, **more: Any) -> Markup:
     """A text, its lines one below the other."""
-    place = {"x": px(x + words.move[0]), "text_anchor": None if words.anchor == "start" else words.anchor}
+    anchor = {"x": px(x + words.move[0]), "text_anchor": None if words.anchor == "start" else words.anchor}
     style = {"fill": words.colour or "currentColor", "font_weight": "bold" if bold else None, **more}
     first, *others = words.text.split("\n")
-    lines = [tag("tspan", line, x=place["x"], dy="1.2em") for line in others]
-    return tag("text", first, *lines, y=px(y + words.move[1]), **place, **style)
+    lines = [tag("tspan", line, x=anchor["x"], dy="1.2em") for line in others]
+    return tag("text", first, *lines, y=px(y + words.move[1]), **anchor, **style)
 
 
 # -- panels ----------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ class Canvas:
 
     def __init__(self, panel: Panel, shift: float) -> None:
         self.panel = panel
-        self.left, self.top, self.width, self.height = panel.place
+        self.left, self.top, self.width, self.height = panel.area
         self.top += shift
 
     def across(self, values: Floats | float) -> Floats:
@@ -111,17 +111,17 @@ def render_axes(canvas: Canvas, font: float) -> Iterator[Markup]:
     panel, left, floor = canvas.panel, canvas.left, canvas.top + canvas.height
     right = left + canvas.width
     if panel.has_grid:
-        for place, _ in panel.y.ticks:
-            yield stroke(f"M{px(left)} {px(float(canvas.down(place)))}H{px(right)}", "0.15")
+        for position, _ in panel.y.ticks:
+            yield stroke(f"M{px(left)} {px(float(canvas.down(position)))}H{px(right)}", "0.15")
     if panel.has_bottom:
         yield stroke(f"M{px(left)} {px(floor)}H{px(right)}", "0.5")
         yield from render_bottom(canvas, floor, font)
     if panel.has_side:
         yield stroke(f"M{px(left)} {px(canvas.top)}V{px(floor)}", "0.5")
-    for place, text in panel.y.ticks:
+    for position, text in panel.y.ticks:
         lines = text.count("\n")
         yield render_text(
-            Words(0, 0, text, anchor="end"), left - 6, float(canvas.down(place)) + font * (0.36 - 0.6 * lines)
+            Words(0, 0, text, anchor="end"), left - 6, float(canvas.down(position)) + font * (0.36 - 0.6 * lines)
         )
     if panel.y.label:
         widest = max((letters(line, font) for _, text in panel.y.ticks for line in text.split("\n")), default=0)
@@ -133,14 +133,14 @@ def render_bottom(canvas: Canvas, floor: float, font: float) -> Iterator[Markup]
     """Ticks and the label below a panel."""
     scale: Scale = canvas.panel.x
     low = floor
-    for place, text in scale.ticks:
-        x, y = float(canvas.across(place)), floor + font * 1.25
+    for position, text in scale.ticks:
+        x, y = float(canvas.across(position)), floor + font * 1.25
         if scale.upright:
             x, y, low = x + font * 0.36, floor + 6, max(low, floor + letters(text, font) - font * 0.6)
         turned = f"rotate(-90 {px(x)} {px(y)})" if scale.upright else None
         yield render_text(Words(0, 0, text, anchor="end" if scale.upright else "middle"), x, y, transform=turned)
-    for place, text in scale.minor:
-        yield render_text(Words(0, 0, text, GREY), float(canvas.across(place)), floor + font * 1.25)
+    for position, text in scale.minor:
+        yield render_text(Words(0, 0, text, GREY), float(canvas.across(position)), floor + font * 1.25)
     if scale.label:
         yield render_text(Words(0, 0, scale.label), canvas.left + canvas.width / 2, low + font * 2.6)
 
@@ -163,26 +163,26 @@ def render(shape: Shape, canvas: Canvas) -> Iterator[Markup]:
 def _(shape: Boxes, canvas: Canvas) -> Iterator[Markup]:
     x, y = canvas.panel.x, canvas.panel.y
     left, right, low, high = np.clip(shape.sides, [x.low, x.low, y.low, y.low], [x.high, x.high, y.high, y.high]).T
-    places = np.stack([canvas.across(left), canvas.across(right), canvas.down(high), canvas.down(low)], axis=1)
+    sides = np.stack([canvas.across(left), canvas.across(right), canvas.down(high), canvas.down(low)], axis=1)
     colours = np.array(shape.colours)
-    striped = np.zeros(len(places), bool) if shape.striped is None else shape.striped
+    striped = np.zeros(len(sides), bool) if shape.striped is None else shape.striped
     parts: list[Content] = []
     for colour in dict.fromkeys(shape.colours):
         same = colours == colour
         if not shape.titles:
-            parts += paint_boxes(places[same], colour, places[same & striped])
+            parts += paint_boxes(sides[same], colour, sides[same & striped])
         for i in np.flatnonzero(same).tolist() if shape.titles else ():
-            parts += paint_boxes(places[i : i + 1], colour, places[:0], shape.titles[i])
+            parts += paint_boxes(sides[i : i + 1], colour, sides[:0], shape.titles[i])
     yield tag("g", *parts, data_name=shape.name)
 
 
-def paint_boxes(places: Floats, colour: str, striped: Floats, title: str = "") -> Iterator[Markup]:
+def paint_boxes(sides: Floats, colour: str, striped: Floats, title: str = "") -> Iterator[Markup]:
     """Boxes of one colour as one path, with a thin gap between neighbours; stripes over some of them."""
-    width, height = places[:, 1] - places[:, 0], places[:, 3] - places[:, 2]
+    width, height = sides[:, 1] - sides[:, 0], sides[:, 3] - sides[:, 2]
     gap = np.minimum(0.8, 0.06 * np.minimum(width, height))
-    x, y = places[:, 0] + gap / 2, places[:, 2] + gap / 2
+    x, y = sides[:, 0] + gap / 2, sides[:, 2] + gap / 2
     wide, high = np.maximum(width - gap, 0.7), np.maximum(height - gap, 0.3)
-    if len(places):
+    if len(sides):
         each = zip(x.tolist(), y.tolist(), wide.tolist(), high.tolist(), strict=True)
         path = "".join(f"M{px(a)} {px(b)}h{px(w)}v{px(h)}H{px(a)}z" for a, b, w, h in each)
         yield tag("path", tag("title", title) if title else None, d=path, fill=colour)
@@ -223,7 +223,7 @@ def encode_png(cells: Floats) -> bytes:
 
 
 @render.register
-def _(shape: Line, canvas: Canvas) -> Iterator[Markup]:
+def _(shape: Curve, canvas: Canvas) -> Iterator[Markup]:
     path = trace(canvas.across(shape.x).tolist(), canvas.down(shape.y).tolist())
     if shape.floor is not None:
         floor, start = px(float(canvas.down(shape.floor))), px(float(canvas.across(shape.x[0])))

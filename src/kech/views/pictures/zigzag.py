@@ -29,7 +29,20 @@ from kech.views.pictures.bars import (
     scale_counts,
     stack_bars,
 )
-from kech.views.pictures.picture import GREY, INK, PAPER, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words
+from kech.views.pictures.picture import (
+    GREY,
+    INK,
+    PAPER,
+    Area,
+    Curve,
+    Floats,
+    Panel,
+    Picture,
+    Scale,
+    Shape,
+    Size,
+    Words,
+)
 
 Ints = NDArray[np.int64]
 
@@ -88,18 +101,18 @@ def name_positions(zigzag: Any, width: float) -> Scale:
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
+def draw_panel(zigzag: Any, k: int, x: Scale, area: Area) -> Panel:
     """Holes above, bars in the middle, regimes below."""
     top, regimes = HOLES_FROM + 0.15, zigzag.regimes(k)
     holes = f"holes\nH1: {zigzag.holes.sum():,}" if zigzag.holes.any() else "no holes"
     y = Scale(REGIMES[0], top, ticks=[(REGIME_AT, "regimes"), (0.5, "classes"), ((HOLES_FROM + top) / 2, holes)])
-    pixels = PanelPixels(x, y, place[2:])
+    pixels = PanelPixels(x, y, area[2:])
     bars, merged = place_boxes(bar_boxes(zigzag, k), (0, 1), pixels, "classes")
     regime_shapes = draw_regimes(regimes, zigzag.smallest_k[::2], pixels)
     shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, pixels), *draw_holes(zigzag, pixels), *regime_shapes]
     first = f"first at node {regimes[0].start}" if regimes else "at no node"
     note = say_together(merged)
-    return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
+    return Panel(x, y, area, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
 
 
 def bar_boxes(zigzag: Any, k: int) -> Sides:
@@ -150,10 +163,10 @@ def draw_holes(zigzag: Any, pixels: PanelPixels) -> list[Shape]:
     low = np.zeros(len(at))
     boxes = np.stack([at / 2 - HALF, at / 2 + HALF, low, 0.6 * height, low + HOLE, at], axis=1)
     shapes, _ = place_boxes(boxes, (HOLES_FROM, top), pixels, "holes")
-    for place, number, high in zip((at / 2).tolist(), count.tolist(), boxes[:, 3].tolist(), strict=True):
+    for x_at, number, high in zip((at / 2).tolist(), count.tolist(), boxes[:, 3].tolist(), strict=True):
         if pixels.wide / 2 > 7 * len(f"{number:,}") and pixels.has_regime_text:
             at_top = HOLES_FROM + high * (top - HOLES_FROM)
-            shapes.append(Words(place, at_top, f"{number:,}", move=(0, -7)))
+            shapes.append(Words(x_at, at_top, f"{number:,}", move=(0, -7)))
     return shapes
 
 
@@ -161,7 +174,7 @@ def shade_regimes(regimes: Any) -> list[Shape]:
     """The nodes that are k-anonymous, through all bars; what lies between them is not."""
     nodes = [node for regime in regimes for node in range(regime.start, regime.stop + 1)]
     ends = [np.array([node - HALF, node + HALF]) for node in nodes]
-    return [Line("regime", x, np.array([1.0, 1.0]), NAMES[REGIME], floor=REGIMES[0], opacity=0.12) for x in ends]
+    return [Curve("regime", x, np.array([1.0, 1.0]), NAMES[REGIME], floor=REGIMES[0], opacity=0.12) for x in ends]
 
 
 def draw_regimes(regimes: Any, smallest: Any, pixels: PanelPixels) -> list[Shape]:
@@ -191,15 +204,15 @@ def label_bars(zigzag: Any, pixels: PanelPixels) -> list[Words]:
     return [Words(x[i], y[i], f"{count[i]:,}", INK, "start") for i in chosen.tolist()]
 
 
-def draw_counts(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
+def draw_counts(zigzag: Any, k: int, x: Scale, area: Area) -> Panel:
     """Number of classes at each position, and of those with fewer than k people, or rows."""
     few = np.bincount(owners(zigzag)[1][zigzag.hidden_among < k], minlength=len(zigzag.classes))
     edges = np.repeat(np.arange(len(few) + 1) / 2 - HALF, 2)[1:-1]
-    y = scale_counts(int(zigzag.classes.max()), place[3])
+    y = scale_counts(int(zigzag.classes.max()), area[3])
     areas: list[Shape] = [
-        Line(
+        Curve(
             "number of classes", edges, np.repeat(np.maximum(counts, y.low), 2).astype(float), NAMES[shade], floor=y.low
         )
         for counts, shade in ((zigzag.classes, ENOUGH), (few, FEW))
     ]
-    return Panel(x, y, place, areas, is_main=False)
+    return Panel(x, y, area, areas, is_main=False)

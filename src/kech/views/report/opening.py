@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kech.release.sentences import sample_words
 from kech.request.parts import CUTS
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
@@ -75,6 +76,8 @@ def say_left_out(claims: Mapping[str, Any]) -> str:
     """Suppressed rows in words; few of them are not counted, as their number would point at people."""
     if claims["rows_in"] is None and not claims["suppressed"]:
         return "rows: in a series, rows may wait for a later release"
+    if claims["suppressed"] == "hidden":
+        return "rows: their number is hidden; the loss is that of the published rows"
     if claims["rows_in"] is None:
         return "rows: so few that their number is hidden; the loss is that of the published rows"
     return f"of {count(claims['rows_in'])} rows" + ("; each counts as all lost" if claims["suppressed"] else "")
@@ -126,6 +129,7 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     yield from (join(words, names(columns), ".") for words, columns in roles.items() if columns)
     if figures["parameters"].get("protect_history"):
         yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
+    yield from map(join, sample_words(figures["parameters"]))
     yield join("No other column is in the file.")
 
 

@@ -23,8 +23,8 @@ def print_series(result: dict[str, Any]) -> None:
     counts, files = grid("version>", *(f"{name}>" for name in COUNTS)), grid("version>", "day", "file~")
     for each in result["versions"]:
         counts.add_row(str(each["version"]), *(format_count(each[name]) for name in COUNTS))
-        place = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
-        files.add_row(str(each["version"]), each["time"][:10], escape(place))
+        file = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
+        files.add_row(str(each["version"]), each["time"][:10], escape(file))
     if count:
         out().print(counts)
         out().print(files)

@@ -102,8 +102,8 @@ def print_plane(result: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
     say_private("where rows lie; do not publish it.")
     names = f"{result['x']['column']} and {result['y']['column']}"
-    rows, places = int(sum(point[2] for point in result["points"])), len(result["points"])
-    say(f"{rows:,} rows at {places:,} places on {names}")
+    rows, dots = int(sum(point[2] for point in result["points"])), len(result["points"])
+    say(f"{rows:,} rows at {dots:,} points on {names}")
     say(
         f"{result['classes']:,} classes, the smallest of {result['smallest']:,} rows, in {len(result['boxes']):,} boxes"
     )

@@ -26,6 +26,7 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
     for file in result.get("private", []):
         say_private(f"{file} holds values of the table; the plan needs it, do not publish it.")
     print_claims(result)
+    print_sample(result.get("sample"))
     print_goals("In", result["goals"], result["measured"]["l"])
     explain_one_class(result)
     if "l" in result["goals"]:
@@ -52,6 +53,14 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         warn(f"{doubt}")
 
 
+def print_sample(sample: Mapping[str, Any] | None) -> None:
+    """What differential privacy promises, where it was asked for."""
+    from kech.release.sentences import sample_words  # its libraries are not read for --help
+
+    for sentence in sample_words(sample or {}):
+        say(sentence)
+
+
 def print_open_risk(result: dict[str, Any]) -> None:
     """What people with several rows should know."""
     from kech.release.sentences import several_rows_words  # its libraries are not read for --help
@@ -63,17 +72,23 @@ def print_open_risk(result: dict[str, Any]) -> None:
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     """What its maker should look at before a release goes out."""
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
-        yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
+        them = "it" if len(result["identifying"]) == 1 else "them"
+        remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
+        yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
     if result["rare_texts"]:
         names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
         yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
-    if result["unhidden_edges"]:
+    if result["unhidden_edges"] and not result.get("sample"):
         yield f"edges of {', '.join(result['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
         yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
+
+
+def unique_words(columns: Sequence[str]) -> str:
+    """That nearly every row has a value of its own in columns that are published as they are."""
+    published = "published as it is" if len(columns) == 1 else "published as they are"
+    return f"{', '.join(columns)}: {published}, and nearly every row has a value of its own"
 
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
@@ -95,7 +110,7 @@ def print_claims(result: dict[str, Any]) -> None:
         f"{who}{result['rows']:,} rows in {count_classes(result['classes'])}, "
         f"loss {result['loss']:.4f}, suppressed {format_rows(result.get('suppressed', 0))}."
     )
-    if isinstance(result.get("suppressed"), str):
+    if isinstance(result.get("suppressed"), str) and not result.get("sample"):
         say("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if result["k"] == 1:
         warn("k = 1 hides nobody: some row is alone in its class.")
@@ -189,6 +204,7 @@ def print_verification(result: dict[str, Any]) -> None:
     if result["stated"]:
         is_open = result["stated"]["promise"] == "person" and not result["recounted"]
         say(describe_stated(result["stated"]) + " It was not recounted." * is_open)
+    print_sample(result.get("sample"))
     if result["series"]:
         say(describe_section(result["series"]))
     print_models(result)
@@ -233,11 +249,15 @@ def print_joint_risk(result: dict[str, Any]) -> None:
 
 def print_joint_k(result: dict[str, Any]) -> None:
     """Among how many rows hide in all releases."""
-    joint, k, counted = result["joint_k"], result["k"], result["counted"]
-    words = f"joint k = {joint:,}" if joint < k else f"joint k is {joint:,} or more"
-    say(f"Together: {words}, over {result['rows']:,} rows that are in several versions.")
+    k, counted = result["k"], result["counted"]
+    meaning = f"the fewest {counted} that stay together in all releases of a row"
+    say(f"Together: joint k = {result['joint_k']:,}, {meaning}, over {result['rows']:,} rows that are in several.")
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
-    say(f"{result['below']:,} rows{who} hide among fewer than {k:,} {counted} in all their releases.")
+    say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
+    fewest = f"{result['candidates']:,}" if result["candidates"] < k else f"{k:,} or more"
+    say(f"By labels and sizes of classes alone, every row has {fewest} candidates.")
+    if result["undecided"]:
+        say(f"{result['undecided']:,} rows fit several classes of a release, so the figure is one reading.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
@@ -256,8 +276,7 @@ def print_exposure(result: dict[str, Any]) -> None:
     counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
     warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
-        names = ", ".join(result["identifying"])
-        warn(f"{names}: published as they are, and nearly every row has a value of its own.")
+        warn(f"{unique_words(result['identifying'])}.")
     for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
         warn(f"{sentence}")
 
@@ -306,12 +325,11 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
         say(f"This table was released before; {proof}.")
     if word["verdict"] == "composed":
         of_what = " of some of its rows" if word["shared"] else ""
-        candidates = "people" if word["counted"] == "people" else "candidates"
+        counted = word["counted"]
         warn(
-            f"this release alone hides every row among {word['k']} {candidates} or more. Together with earlier "
-            f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows "
-            f"have fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
-            "figures."
+            f"this release alone hides every row among {word['k']} {counted} or more. Together with earlier "
+            f"releases{of_what} ({word['earlier']}), joint k = {word['joint_k']}: {word['below']:,} rows stay together "
+            f"with fewer than {word['k']}. Do not publish these figures."
         )
     if word["updated"]:
         warn(

@@ -313,10 +313,10 @@ def print_neighbours(result: dict[str, Any]) -> None:
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items())
     say(f"Levels of {heights}")
     table = grid("", "levels", "k>", "classes>", "loss>")
-    for place, nodes in (("up", result["up"]), ("here", [result["node"]]), ("down", result["down"])):
+    for direction, nodes in (("up", result["up"]), ("here", [result["node"]]), ("down", result["down"])):
         for node in nodes:
             levels = ",".join(map(str, node["levels"].values()))
-            table.add_row(place, levels, f"{node['k']:,}", f"{node['classes']:,}", f"{node['loss']:.4f}")
+            table.add_row(direction, levels, f"{node['k']:,}", f"{node['classes']:,}", f"{node['loss']:.4f}")
     out().print(table)
     say_counted(result["counted"])
 

@@ -23,7 +23,7 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
     dialect = f", delimiter {result['delimiter']!r}, {result['encoding']}" if result["delimiter"] else ""
     say(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
     print_columns(result["columns"])
-    if result["reading"]:
+    if result["input"]:
         say("The table was read again as the options below say; types, roles and figures are those of that.")
     for column in result["columns"]:
         print_hints(column, planned=result["plan"] is not None)
@@ -85,7 +85,7 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
 
 def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
-    in_plan = planned and (column["reading"] or column["suggested"] in ("hierarchy", "set"))
+    in_plan = planned and (column["input"] or column["suggested"] in ("hierarchy", "set"))
     hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
     for sentence in filter(None, (column["trouble"], hint)):
         say(f"{column['column']!r}: {sentence}")

@@ -11,7 +11,7 @@ INDENT = "    "
 BETWEEN = 2  # spaces between two columns
 
 
-class Grid(Table):
+class ScreenTable(Table):
     """A plain table that never breaks a word; where it does not fit, each row is a list of its cells."""
 
     too_wide = ""  # what to say instead of such lists
@@ -51,9 +51,9 @@ def out() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def grid(*headings: str) -> Grid:
+def grid(*headings: str) -> ScreenTable:
     """A plain table; a heading that ends in > is aligned right, in ~ it may wrap, in >~ both."""
-    table = Grid(box=None, pad_edge=False, header_style="bold")
+    table = ScreenTable(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
         wraps = heading.endswith("~")
         table.add_column(heading.rstrip(">~"), no_wrap=not wraps, overflow="fold" if wraps else "ellipsis")

@@ -1,0 +1,143 @@
+"""Meet: the rows that stay together through several releases of a table, and the joint k.
+
+In: covers of releases by the same numbers of rows.  Out: a `Meet`; candidates of every row.
+
+    M(r) = the rows that could be with row r in one class of every release that holds r
+    joint k = the fewest rows, or people, of any such intersection of classes
+
+Where the class of every row is known, the M(r) are the classes of the meet of the partitions.  A row that fits several
+classes of a release is read as one that stays under equal labels where it can; else it counts in every intersection.
+Somebody who knows the versions of a row excludes from M(r) those that must be in a release that cannot hold r.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kech.release.covers import (
+    Cover,
+    count_candidates,
+    find_least,
+    find_present,
+    intersect_all,
+    pair_cells,
+    restrict,
+)
+from kech.release.linkage import Bools
+from kech.release.published import Ints, Published
+
+Check = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Meet:
+    """Keys that several releases hold, and the rows or people that each stays together with."""
+
+    key: Ints
+    together: Ints  # in the smallest intersection of classes that it could be in
+    undecided: int  # keys that could be in several classes of a release
+
+    @property
+    def joint_k(self) -> int | None:
+        """The smallest intersection; None where no key is in several releases."""
+        return int(self.together.min()) if len(self.key) else None
+
+    def find_below(self, k: int) -> Ints:
+        """Keys that stay together with fewer than k."""
+        return self.key[self.together < k]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointCandidates:
+    """Keys that several releases hold, and the rows or people that each shares a class with in all of them."""
+
+    key: Ints
+    count: Ints
+
+
+def find_meet(
+    covers: Sequence[Cover],
+    labels: Sequence[Ints],
+    holders: Bools,
+    surely: Bools,
+    person: Ints | None = None,
+    check: Check | None = None,
+) -> Meet:
+    """The meet of several releases.
+
+    `labels` number the classes of each release, equal labels alike.  `holders` says which releases count for a key, and
+    `surely` which must hold it.  `check` hears how many pairs of a key and an intersection there will be.
+    """
+    keys, together, undecided = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    for is_mine, parts in list_patterns(covers, holders, surely):
+        joint = meet_all(list(parts.values()), [labels[v] for v in parts], check)
+        covered = np.unique(joint.row)
+        mine = is_mine[covered]
+        keys.append(covered[mine])
+        together.append(find_least(joint, person)[mine])
+        fits = [np.bincount(part.row, minlength=len(is_mine)) > 1 for part in parts.values()]
+        undecided += int((np.logical_or.reduce(fits) & is_mine)[covered[mine]].sum())
+    return Meet(np.concatenate(keys), np.concatenate(together), undecided)
+
+
+def count_joint(
+    covers: Sequence[Cover],
+    holders: Bools,
+    surely: Bools,
+    enough: int,
+    person: Ints | None = None,
+    check: Check | None = None,
+) -> JointCandidates:
+    """Candidates of every key that several releases hold; counts of `enough` or more may be too low, not too high."""
+    keys, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for is_mine, parts in list_patterns(covers, holders, surely):
+        joint = intersect_all(list(parts.values()), check)
+        covered = np.unique(joint.row)
+        mine = is_mine[covered]
+        keys.append(covered[mine])
+        counts.append(count_candidates(joint, enough, person)[mine])
+    return JointCandidates(np.concatenate(keys), np.concatenate(counts))
+
+
+def list_patterns(covers: Sequence[Cover], holders: Bools, surely: Bools) -> Iterator[tuple[Bools, dict[int, Cover]]]:
+    """Keys that the same releases hold, with the covers of these by all keys that could be held by the same ones."""
+    present = find_present(covers, len(holders))
+    patterns, pattern_of = np.unique(np.hstack([holders & present, present]), axis=0, return_inverse=True)
+    for number in np.flatnonzero(patterns[:, : len(covers)].sum(axis=1) > 1).tolist():
+        holds, could_hold = np.split(patterns[number], 2)
+        fits = np.asarray(present[:, holds].all(axis=1) & ~surely[:, ~could_hold].any(axis=1))
+        yield pattern_of.ravel() == number, {v: restrict(covers[v], fits) for v in np.flatnonzero(holds).tolist()}
+
+
+def meet_all(covers: Sequence[Cover], labels: Sequence[Ints], check: Check | None) -> Cover:
+    """The intersections of all covers, each row under equal labels from one to the next where it can."""
+    joint, label = covers[0], labels[0][covers[0].cell]
+    for cover, numbers in zip(covers[1:], labels[1:], strict=True):
+        place = Cover(joint.row, np.arange(len(joint.row)))
+        if check:
+            check(int(np.bincount(cover.row, minlength=int(joint.row.max(initial=-1)) + 1)[joint.row].sum()))
+        row, ours, theirs = pair_cells(place, cover)
+        kept = find_steady(row, label[ours] == numbers[theirs])
+        row, ours, theirs = row[kept], ours[kept], theirs[kept]
+        pairs = joint.cell[ours] * (int(theirs.max(initial=0)) + 1) + theirs
+        joint, label = Cover(row, np.unique(pairs, return_inverse=True)[1].ravel()), numbers[theirs]
+    return joint
+
+
+def find_steady(row: Ints, is_same: Bools) -> Bools:
+    """Which pairs to keep: those with equal labels, of rows that have such a pair; of others all."""
+    has_same = np.zeros(int(row.max(initial=-1)) + 1, bool)
+    has_same[row[is_same]] = True
+    return is_same | ~has_same[row]
+
+
+def number_labels(releases: Sequence[Published]) -> list[Ints]:
+    """A number for each class of each release; classes of two releases have the same where all labels are equal."""
+    numbers: dict[tuple[object, ...], int] = {}
+    numbered = []
+    for release in releases:
+        names = sorted(release.quasi_identifiers)
+        columns = zip(*(release.column_labels(name) for name in names), strict=True)
+        numbered.append(np.array([numbers.setdefault((*names, *labels), len(numbers)) for labels in columns], np.int64))
+    return numbered
