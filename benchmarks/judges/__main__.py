@@ -192,8 +192,8 @@ rows, read it as equal.
 
 {draw(["tool", "mean cost in AUC", f"without {FAVOURABLE}", "mean cost in R2"], cost_rows(lines["models"]))}
 
-The outcomes of town, firms, survey, cards, clusters and codes follow most from their first two columns. In
-{FAVOURABLE} these have the fewest values, and kech keeps such columns most precise: this table flatters it.
+In town, firms, survey, cards, clusters and codes the first two columns have a strong effect together. In {FAVOURABLE}
+these have the fewest values, and kech keeps such columns more precise than Mondrian: the table probably flatters kech.
 
 ## pyCANON
 

@@ -149,7 +149,7 @@ def check_figures(
         sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect_of(document)}
     goal.check_sensitive(sensitive)
-    goal.refuse_sample("no file shows that its rows are a random sample. Its certificate states it.")
+    check_sample(path, goal, figures.get("sample"))
     if goal.protect_history and "histories" not in figures:
         raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
     goals = goal.sensitive_goals()
@@ -161,6 +161,14 @@ def check_figures(
     checked_goals = ({} if goal.k is None else {"k": goal.k}) | goals
     checked_goals |= {"t_kind": "equal"} if "t" in checked_goals and not has_order(figures) else {}
     return figures | {"checked": {"certified": certified, "asked": checked_goals}}
+
+
+def check_sample(path: AnyPath, goal: Goal, sample: Mapping[str, Any] | None) -> None:
+    """Refuse a file whose certificate states no differential privacy, or a weaker one, where a goal asks for it."""
+    limits = {"dp_epsilon": goal.dp_epsilon, "dp_delta": goal.dp_delta}
+    missing = [name for name, most in limits.items() if most is not None and (sample is None or sample[name] > most)]
+    if missing:
+        raise ClaimBroken(path, [f"{name}: asked {limits[name]:g}, and no certificate states it" for name in missing])
 
 
 def read_orders(orders: Mapping[str, Sequence[str]] | None) -> dict[str, dict[str, Any]]:
