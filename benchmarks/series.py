@@ -386,6 +386,10 @@ written. All three pass by every row, whatever changed. *Reading aside* is the r
 New rows are searched at most three times as long, for each row, as the whole table would be: their loss was 0.2 to 7 %
 larger than after a search of their own. Searched only as long as the table, it was 1 to 12 % larger.
 
+The goal is a ratio of 0.2. Three times the search of 5 % of the rows is 0.15 of a whole search by itself. The rest of
+cutting 5,000 rows (first cuts, grids, padding, queries) took 0.2 s, a sixth of what a release of 100,000 rows in four
+columns takes, reading aside. Searched twice as long, new rows lost 0.1 to 1.8 % more, and that ratio was 0.29.
+
 | engine | rows | columns | all | ratio | reading | writing | checking | matching | cutting | reading aside | ratio |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 {lines}"""
