@@ -359,7 +359,7 @@ def test_a_release_that_does_not_hold_gets_no_report(run, town, folder):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "name the page"),
+        ((), "Name the page"),
         (("-o", "report.pdf"), ".html"),
         (("-o", "nowhere/report.html"), "folder"),
         (("-o", "r.html", "--threshold", "2"), "--threshold"),

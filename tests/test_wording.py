@@ -146,7 +146,9 @@ def reasons(tree):
         names = values_of_names(tree.body) | values_of_names(ast.walk(function))
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args):
             kind = getattr(call.func, "id", "")
-            if kind not in WORDED_BY_CLASS.split() and isinstance(vars(kech.errors).get(kind), type):
+            if kind not in WORDED_BY_CLASS.split() and (
+                kind == "unusable_value" or isinstance(vars(kech.errors).get(kind), type)
+            ):
                 yield from (text for text in variants(call.args[-1], names) if not re.search(r"(^|[.:X] ?)X$", text))
 
 

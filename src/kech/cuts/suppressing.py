@@ -40,7 +40,7 @@ from kech.points.points import Points, rebuild_without
 from kech.request import Cut, Goal
 from kech.system.console import report
 
-NO_WAY_OUT = "--suppress does not help: rows that are missing for their values would tell them."
+NO_WAY_OUT = "--suppress does not help: rows that are missing for their values would tell them. Omit it."
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 
 
