@@ -144,9 +144,12 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
 def find_linking_columns(table: Table) -> Iterator[Repeat]:
     """Published columns with about as many values as there are people, or more, and each value of one person."""
     published = () if table.request.goal.protect_history else (*table.sensitive, *table.keep)
+    several = [column for column in published if table.facts(column).distinct >= MOST_SHARE * FEW_LEVELS]
+    if not several:
+        return
     person = [table.index(name) for name in table.person]
     people, rows, _ = table.engine.count_repeats(person, folded=True)
-    for column in published if FEW_LEVELS <= people < rows else ():
+    for column in several if FEW_LEVELS <= people < rows else ():
         if table.facts(column).distinct < MOST_SHARE * people:
             continue
         number = table.index(column)
