@@ -5,7 +5,7 @@ CAMPAIGN := crash race fuzz determinism oracle people series memory soak load co
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-long test-spark spark dbt lint package wheels wheel-test bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-long test-spark spark dbt lint package wheels wheel-test bench judges docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -143,7 +143,7 @@ dbt:
 	@$(MAKE) -s .venv-dbt/installed || echo "dbt-duckdb could not be installed: its tests will be skipped."
 
 clean:
-	rm -rf .venv .venv-bench .venv-dbt .venv-pycanon .venv-spark .venv-wheels .browser build dist kech-demo
+	rm -rf .venv .venv-bench .venv-dbt .venv-judges .venv-pycanon .venv-spark .venv-wheels .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
@@ -166,6 +166,17 @@ compiler:
 
 .venv/documented: .venv/tested requirements/docs.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/docs.txt
+	touch $@
+
+# Judges that are not ours, each in an environment of its own; one that cannot be had is said on the page.
+judges: .venv/tested
+	@for judge in .venv-judges/anonymeter .venv-judges/models .venv-pycanon; do \
+	  $(MAKE) -s $$judge/installed || echo "$$judge could not be installed: it will not be asked."; done
+	$(BIN)/python -m benchmarks.judges
+
+.venv-judges/%/installed: requirements/judge-%.txt
+	$(PYTHON) -m venv .venv-judges/$*
+	.venv-judges/$*/bin/python -m pip install -q --disable-pip-version-check -r $<
 	touch $@
 
 # pyCANON pins its own numpy and pandas, so it judges from an environment of its own.

@@ -1,4 +1,6 @@
-"""Profiles: exposure profiles of kech beside scipy's k nearest rows, in one run; writes results and page.
+"""Profiles: exposure profiles of kech beside scipy's and hdbscan's k nearest rows, in one run; writes results and page.
+
+Also how often the bound of eps and the minimal cut meet.
 
 usage: python benchmarks/profiles.py [--quick] [--cap SECONDS] [--page]
 """
@@ -12,7 +14,8 @@ from run import HERE, describe_run, parse_arguments
 
 RESULTS = HERE / "results" / "profiles.json"
 PAGE = HERE / "pages" / "profiles.md"
-TOOLS = ("kech", "scipy")
+TOOLS = ("kech", "scipy", "hdbscan")
+CUTS = [("uniform", 500), ("uniform", 2_000), ("town", 2_000), ("adult", 30_162)]
 CASES = [("adult", 30_162, "box"), ("uniform", 100_000, "box"), ("uniform", 1_000_000, "box")]
 QUICK = [("uniform", 20_000, "box"), ("uniform", 20_000, "ball")]
 
@@ -23,7 +26,8 @@ def main() -> None:
     results = RESULTS.with_name("quick-profiles.json.tmp") if asked.quick else RESULTS
     if not asked.page:
         lines = [run_tool(case, tool, asked.cap) for case in (QUICK if asked.quick else CASES) for tool in TOOLS]
-        found = describe_run(asked.cap) | {"measured": lines}
+        cuts = [run_tool((*case, "box"), "cuts", asked.cap) for case in (CUTS[:1] if asked.quick else CUTS)]
+        found = describe_run(asked.cap) | {"measured": lines, "cuts": cuts}
         results.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
     found = json.loads(results.read_text("utf-8"))
     print(draw_table(found))
@@ -52,26 +56,51 @@ machine meanwhile.
 
 {about}
 
-For every row the distances to its 100 nearest rows: kech's kernel, beside building and asking scipy's `cKDTree`. kech
-takes equal rows as one point, and scipy every row. Adult has a number and seven columns without an order, whose values
-are at distance 1; scipy gets them as whole numbers. `all` is what `compute_profile` does after reading: group, merge
-tree and nearest rows.
+For every row the distances to its 100 nearest rows: kech's kernel, beside building and asking scipy's `cKDTree` and the
+tree that hdbscan asks (scikit-learn's `KDTree`). kech takes equal rows as one point, the others every row. Adult has a
+number and seven columns without an order, whose values are at distance 1; the others get them as whole numbers. `all`
+is what `compute_profile` does after reading: group, merge tree and nearest rows.
 
-{draw_table(found)}"""
+{draw_table(found)}
+## Where eps* is known
+
+The bound of eps and what the minimal cut reaches (quick effort), at k = 2, 5, 10, 20, 50 and 100: `met` counts the k at
+which they are equal, so that eps* is known; `ratio` is the largest quotient.
+
+{draw_cuts(found["cuts"])}"""
+
+
+def draw_cuts(cuts: list[dict[str, Any]]) -> str:
+    """How often the bound and the cut meet on each table."""
+    lines = ["| table | rows | met | ratio |", "|---" * 4 + "|"]
+    for line in cuts:
+        start = f"| {line['kind']} | {line['rows']:,} |"
+        if line["outcome"] != "done":
+            lines.append(f"{start} {line['outcome']} | |")
+            continue
+        ratios = [high / low if low else 1.0 for _, low, high in line["reached"]]
+        met = sum(low == high for _, low, high in line["reached"])
+        lines.append(f"{start} {met} of {len(ratios)} | {max(ratios):.2f} |")
+    return "\n".join([*lines, ""])
 
 
 def draw_table(found: dict[str, Any]) -> str:
-    """Seconds of kech, and how many times as long scipy takes."""
-    lines = ["| table | rows | points | metric | nearest, CPU s | all, CPU s (peak MB) | scipy, CPU s | scipy x kech |"]
+    """Seconds of kech, and how many times as long the others take."""
+    lines = [
+        "| table | rows | points | metric | nearest, CPU s | all, CPU s (peak MB) | scipy x kech | hdbscan x kech |"
+    ]
     lines.append("|---" * 8 + "|")
-    for own, peer in zip(found["measured"][::2], found["measured"][1::2], strict=True):
+    runs = [found["measured"][at :: len(TOOLS)] for at in range(len(TOOLS))]
+    for own, *peers in zip(*runs, strict=True):
         start = f"| {own['kind']} | {own['rows']:,} |"
         if own["outcome"] != "done":
             lines.append(f"{start} | {own['metric']} | {own['outcome']} | | | |")
             continue
         mine = f"{own['nearest']:.1f} | {own['all']:.1f} ({own['peak_mb']:,.0f})"
-        done = peer["outcome"] == "done"
-        theirs = f"{peer['nearest']:.1f} | {peer['nearest'] / own['nearest']:.1f}" if done else f"{peer['outcome']} |"
+        theirs = " | ".join(
+            f"{peer['nearest'] / own['nearest']:.1f}" if peer["outcome"] == "done" else peer["outcome"]
+            for peer in peers
+        )
         lines.append(f"{start} {own['points']:,} | {own['metric']} | {mine} | {theirs} |")
     return "\n".join([*lines, ""])
 

@@ -18,7 +18,8 @@ from campaign.core import EVERY, ROOT, Tally
 FLAGS = ["-std=c++20", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 MODULES = (
     "adversarial", "ordering", "bounds", "protection", "gathering", "suppressing", "minimal_cut", "local", "meeting",
-    "lattice", "zigzag", "complexes", "homology", "dealing", "words", "padding", "partition", "pricing",
+    "lattice", "zigzag", "complexes", "homology", "assigning", "words", "padding", "partition", "pricing", "profile",
+    "ball_cut",
 )  # fmt: skip
 EXAMPLES = "8"  # of a property whose test does not say how many
 LONGEST = 1800.0  # seconds of one module

@@ -215,11 +215,22 @@ def repair_classes(codes, secrets, widths, k, kind, ell, c, t, alpha, ordered, p
     expect_shares(share, codes, sum_at(point, rows, len(codes)), k)
 
 
-def gather_points(codes, weights, widths, k, reach, most_pairs):
-    possible, share = kernels.gather_points(codes, weights, widths, k, reach, most_pairs)
+def gather_points(codes, weights, widths, ball, k, reach, most_pairs):
+    possible, share = kernels.gather_points(codes, weights, widths, ball, k, reach, most_pairs)
     expect_shares(share, codes, weights, k, all_of_them=len(share[0]) > 0)
     if reach == INF and len(weights):
         assert possible == (weights.sum() >= k)
+
+
+def narrow_balls(codes, metric, k, split_points, point, group, rows, limit):
+    radius, share = kernels.narrow_balls(codes, metric, k, split_points, point, group, rows, limit)
+    expect_shares(share, codes, sum_at(point, rows, len(codes)), k)
+    assert radius >= 0
+
+
+def cheapen_balls(codes, metric, widths, k, split_points, point, group, rows, limit):
+    share = kernels.cheapen_balls(codes, metric, widths, k, split_points, point, group, rows, limit)
+    expect_shares(share, codes, sum_at(point, rows, len(codes)), k)
 
 
 def bound_side(codes, weights, widths, k, threads):
@@ -332,7 +343,11 @@ def longest_link(codes, widths):
 
 
 def walk_path(path, weights, unions, threads):
-    walk = kernels.walk_path(path, weights, unions, threads)
+    walk, stretches = kernels.walk_path(path, weights, unions, threads), kernels.PathWalk(weights, unions)
+    for node in path:
+        stretches.extend([node], threads)
+    for name, values in stretches.finish().items():
+        assert values.tolist() == walk[name].tolist()
     if not path:
         return
     assert walk["classes"][::2].tolist() == [len(set(classes.tolist())) for classes in path]
@@ -392,6 +407,7 @@ def lattice(codes, weights, cells, wide, fixed, bound, nodes, threads):
     for at, levels in enumerate(nodes.tolist()):
         expect_node(codes, weights, cells, levels, bound, seen, at)
         numbers = made.classes(levels)
+        assert made.classes(levels, made.classes([0] * len(levels))).tolist() == numbers.tolist()
         assert len(numbers) == len(codes)
         assert len(set(numbers.tolist())) == seen["classes"][at]
 
@@ -498,6 +514,10 @@ def arguments(case):
     secrets = (codes[:, :1] + np.arange(2, dtype=np.int32)).astype(np.int32)
     lo, hi = (np.tile(np.array([[end] * len(case.axes)], np.int32), (2, 1)) for end in (0, 2))
     one_class = np.zeros(len(weights), np.int64)
+    lines = kernels.Widths()
+    for _ in case.axes:
+        lines.add_line(*PLAIN)
+    balls = {"codes": np.minimum(codes, 4), "metric": lines, "k": k, "split_points": True, **share}
     return {
         order_points: few,
         order_by_hilbert: {"codes": codes, "widths": widths},
@@ -550,7 +570,17 @@ def arguments(case):
             "split": True,
             "apart": True,
         },
-        gather_points: {"codes": codes, "weights": weights, "widths": widths, "k": k, "reach": INF, "most_pairs": 1e6},
+        gather_points: {
+            "codes": codes,
+            "weights": weights,
+            "widths": widths,
+            "ball": all(axis is PLAIN for axis in case.axes),
+            "k": k,
+            "reach": INF,
+            "most_pairs": 1e6,
+        },
+        narrow_balls: {**balls, "limit": 0.1},
+        cheapen_balls: {**balls, "widths": widths, "limit": 0.5},
         bound_side: {**few, "k": k},
         find_holes: {**few, "prime": 3},
         reach_rows: {**few, "ks": [k]},
@@ -621,7 +651,18 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "RowShuffle", "Lattice", "Pricer", "Search", "ShareDraw", "Words"}
+    classes = {
+        "Widths",
+        "Aims",
+        "BoxCounter",
+        "RowShuffle",
+        "Lattice",
+        "PathWalk",
+        "Pricer",
+        "Search",
+        "ShareDraw",
+        "Words",
+    }
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

@@ -21,6 +21,7 @@ import kech.tables.table
 from kech.errors import GoalNotMet, InputError
 from kech.system import machine
 
+UNUSABLE = "kech cannot use this value."
 QI = ("--qi", "age")
 GOOD = "age,job\n" + "".join(f"{20 + i % 8},job{i % 3}\n" for i in range(24))
 QUOTES = "a quote is opened and never closed"
@@ -265,7 +266,7 @@ def test_an_option_that_says_nothing_is_not_passed_over(refuse, people, target, 
 
 def test_no_command_passes_over_an_option_that_says_nothing(refuse, people, target):
     refuse("release", people, "-o", target, *QI, "--cut", "regime", "--k", 2, "--reading=", code=2, says="--reading: ")
-    refuse("spectrum", people, *QI, "--cut=", code=2, says="--cut: choose among")
+    refuse("spectrum", people, *QI, "--cut=", code=2, says="--cut: kech cannot use this value. Choose among")
     refuse("lattice", people, *QI, "--search=", code=2, says="--search: ")
     refuse("barcode", people, *QI, "--reading=", code=2, says="--reading: ")
     refuse("barcode", people, *QI, "--grid=", code=2, says="--grid: ")
@@ -282,7 +283,7 @@ def test_no_command_passes_over_an_option_that_says_nothing(refuse, people, targ
         "--k",
         2,
         code=2,
-        says="--on: name two different quasi-identifiers",
+        says="--on: a plane needs two columns. Name two different quasi-identifiers",
     )
     refuse("verify", people, *QI, "--k", 0, code=2, says="a number of rows or people, 1 or more")
 
@@ -456,35 +457,35 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        ((*QI, "--k", "0"), 2, "--k: write a number of rows or people, 1 or more."),
-        ((*QI, "--k", "-3"), 2, "--k: write a number of rows or people, 1 or more."),
+        ((*QI, "--k", "0"), 2, "--k: kech cannot use this value. Write a number of rows or people, 1 or more."),
+        ((*QI, "--k", "-3"), 2, "--k: kech cannot use this value. Write a number of rows or people, 1 or more."),
         ((*QI, "--k", "25"), 4, "k=25 needs 25 rows or more; the table has 24. Choose a smaller k."),
         ((*QI, "--k", "9" * 30), 4, "the table has 24."),
         ((*QI, "--k", "five"), 2, 'write a whole number. Run kech --help.'),
-        (QI, 2, "--k: say among how many rows every row must hide: --k 5."),
+        (QI, 2, "--k: it is missing. Say among how many rows every row must hide: --k 5."),
         (("--k", "2"), 2, "You named no quasi-identifier."),
         ((*QI, "--k", "2", "--nope"), 2, "Unknown option: --nope"),
-        ((*QI, "--k", "2", "--cut", "nope"), 2, "--cut: choose among local"),
-        ((*QI, "--k", "2", "--grid", "wide"), 2, "--grid: write round, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "0"), 2, "--grid: write round, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: write round, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: write round, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--axis", "age"), 2, "--axis: write COLUMN=KIND, for example zip=hierarchy."),
-        ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: choose the kind of column 'age' among number"),
+        ((*QI, "--k", "2", "--cut", "nope"), 2, "--cut: kech cannot use this value. Choose among local"),
+        ((*QI, "--k", "2", "--grid", "wide"), 2, f"--grid: {UNUSABLE} Write round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "0"), 2, f"--grid: {UNUSABLE} Write round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "nan"), 2, f"--grid: {UNUSABLE} Write round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid=-5"), 2, f"--grid: {UNUSABLE} Write round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--axis", "age"), 2, f"--axis: {UNUSABLE} Write COLUMN=KIND, for example zip=hierarchy."),
+        ((*QI, "--k", "2", "--axis", "age=round"), 2, f"--axis: {UNUSABLE} Choose the kind of column 'age' among"),
         ((*QI, "--k", "2", "--axis", "age=ordered"), 2, "name the order of an ordered axis, from low to high: age="),
-        ((*QI, "--k", "2", "--memory", "much"), 2, "--memory: write a size such as 512MB or 2GB."),
-        ((*QI, "--k", "2", "--memory", "5"), 2, "--memory: write a size such as 512MB or 2GB."),
-        ((*QI, "--k", "2", "--memory", "99999999TB"), 2, "--memory: write a size such as 512MB or 2GB."),
+        ((*QI, "--k", "2", "--memory", "much"), 2, f"--memory: {UNUSABLE} Write a size such as 512MB or 2GB."),
+        ((*QI, "--k", "2", "--memory", "5"), 2, f"--memory: {UNUSABLE} Write a size such as 512MB or 2GB."),
+        ((*QI, "--k", "2", "--memory", "99999999TB"), 2, f"--memory: {UNUSABLE} Write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "1MB"), 5, "needs about 320 MB of memory, and 1 MB are allowed."),
-        ((*QI, "--k", "2", "--threads", "0"), 2, "--threads: write a whole number from 1 to 256."),
-        ((*QI, "--k", "2", "--threads", "100000"), 2, "--threads: write a whole number from 1 to 256."),
+        ((*QI, "--k", "2", "--threads", "0"), 2, f"--threads: {UNUSABLE} Write a whole number from 1 to 256."),
+        ((*QI, "--k", "2", "--threads", "100000"), 2, f"--threads: {UNUSABLE} Write a whole number from 1 to 256."),
         ((*QI, "--k", "2", "--threads", "all"), 2, 'write a whole number.'),
         ((*QI, "--k", "2", "--encoding", "klingon"), 2, "--encoding: there is no encoding 'klingon'. Try utf-8"),
         ((*QI, "--k", "2", "--encoding", "base64"), 2, "--encoding: there is no encoding 'base64'"),
-        ((*QI, "--k", "2", "--delimiter", "ab"), 2, "--delimiter: give one ASCII character"),
-        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: give one ASCII character"),
-        ((*QI, "--k", "2", "--delimiter", "\n"), 2, "--delimiter: give one ASCII character"),
-        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "ab"), 2, f"--delimiter: {UNUSABLE} Give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", '"'), 2, "--delimiter: kech cannot use this value. Give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "\n"), 2, f"--delimiter: {UNUSABLE} Give one ASCII character"),
+        ((*QI, "--k", "2", "--delimiter", "é"), 2, "--delimiter: kech cannot use this value. Give one ASCII character"),
     ],
 )  # fmt: skip
 def test_a_bad_option_is_refused(refuse, people, target, words, code, says):
@@ -510,18 +511,26 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
         (b"\xff", 2, "Plan "),
         ("[goal]\nk = 3\nkk = 4", 2, "kk: [goal] has no such field. Did you mean 'k'?"),
         ("[nonsense]\nk = 3", 2, "nonsense: a plan has no such section."),
-        ('[goal]\nk = "three"', 2, "k in [goal]: write a number of rows or people, 1 or more."),
-        ("[goal]\nk = 0", 2, "k in [goal]: write a number of rows or people, 1 or more."),
+        (
+            '[goal]\nk = "three"',
+            2,
+            "k in [goal]: kech cannot use this value. Write a number of rows or people, 1 or more.",
+        ),
+        ("[goal]\nk = 0", 2, "k in [goal]: kech cannot use this value. Write a number of rows or people, 1 or more."),
         ("[goal]\nk = 99", 4, "k=99 needs 99 rows or more"),
-        ('[goal]\nk = 2\n[cut]\ncut = "nope"', 2, "cut in [cut]: choose among local"),
-        ('[goal]\nk = 2\n[labels]\ngrid = "nope"', 2, "grid in [labels]: write round, exact"),
+        ('[goal]\nk = 2\n[cut]\ncut = "nope"', 2, "cut in [cut]: kech cannot use this value. Choose among local"),
+        (
+            '[goal]\nk = 2\n[labels]\ngrid = "nope"',
+            2,
+            "grid in [labels]: kech cannot use this value. Write round, exact",
+        ),
         (
             "[columns]\nquasi_identifiers = [5]\n[goal]\nk = 2",
             2,
-            "quasi_identifiers in [columns]: write a list of names",
+            "quasi_identifiers in [columns]: kech cannot use this value. Write a list of names",
         ),
         ('[axes.agee]\nkind = "number"\n[goal]\nk = 2', 2, "Did you mean 'age'?"),
-        ('[axes.age]\nkind = "round"\n[goal]\nk = 2', 2, "choose among number, date"),
+        ('[axes.age]\nkind = "round"\n[goal]\nk = 2', 2, "Choose among number, date"),
         ('[input]\nencoding = "klingon"\n[goal]\nk = 2', 2, "--encoding"),
         ('[columns]\nhierarchies = "none"\n[goal]\nk = 2', 3, "none'"),
     ],
@@ -608,7 +617,7 @@ def test_verify_refuses_what_it_cannot_check(refuse, people, folder):
     refuse("verify", folder / "none.csv", code=3, says="There is no file")
     refuse("verify", people, code=3, says="there is no such file.")
     refuse("verify", people, "--k", 2, code=3, says="use the columns that you name: --qi COLUMN ...")
-    refuse("verify", people, *QI, code=2, says="--k: name the k to check")
+    refuse("verify", people, *QI, code=2, says="--k: it is missing. Name the k to check")
     refuse("verify", people, "--qi", "agee", "--k", 2, code=2, says="Did you mean 'age'?")
     refuse("verify", people, *QI, "--k", 4, code=4, says="k: asked 4, found 3.")
 

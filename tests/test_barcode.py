@@ -352,10 +352,12 @@ def test_the_screen_says_regimes_in_words(tmp_path, run):
 
 def test_an_unknown_reading_and_no_k_are_refused():
     barcode = complete_barcode(line_points([[1, 2], [3, 4]]), "box")
-    with pytest.raises(BadOption, match="choose among homological, strict, partition"):
+    with pytest.raises(BadOption, match="Choose among homological, strict, partition"):
         barcode.regimes("loose")
     for reading in ("strict", "homological", "partition"):
-        with pytest.raises(BadOption, match="k: write a number of rows or people, 1 or more"):
+        with pytest.raises(
+            BadOption, match=r"k: kech cannot use this value. Write a number of rows or people, 1 or more"
+        ):
             barcode.regimes(reading, 0)
 
 

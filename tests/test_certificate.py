@@ -1228,7 +1228,7 @@ def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch, bi
     found = open_published(tmp_path / "t.parquet").count(["n", "a", "b", "c", "d"])
     expected = Counter((n, a, str(b), c, str(d)) for n, a, b, c, d in rows)
     assert dict(found.items()) == expected
-    classes, group = found.first(3)
+    classes, group = found.group_by_first(3)
     firsts = Counter((n, a, str(b)) for n, a, b, _, _ in rows)
     assert dict(classes.items()) == firsts
     names = [cells for cells, _ in classes.items()]

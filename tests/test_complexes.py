@@ -411,5 +411,5 @@ def test_a_ball_takes_ten_columns_and_no_more():
 
 
 def test_there_are_two_metrics():
-    with pytest.raises(BadOption, match="choose among box, ball"):
+    with pytest.raises(BadOption, match="Choose among box, ball"):
         build_filtration(line_points([[1], [2]]), "rips")

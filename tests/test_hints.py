@@ -237,7 +237,10 @@ def test_python_warns_in_its_own_words(foreign):
 
 @pytest.mark.parametrize(
     ("words", "says"),
-    [({"decimal": ";"}, "^decimal: write a point or a comma"), ({"dates": "dym"}, "^dates: choose among")],
+    [
+        ({"decimal": ";"}, "^decimal: kech cannot use this value. Write a point or a comma"),
+        ({"dates": "dym"}, "^dates: kech cannot use this value. Choose among"),
+    ],
 )
 def test_a_writing_that_is_none_is_refused(words, says, foreign):
     with pytest.raises(BadOption, match=says):

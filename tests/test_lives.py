@@ -201,7 +201,7 @@ def test_versions_without_rows_have_no_bars():
         ([(np.array([0]), np.array([-1]))], "negative"),
         ([(np.array([0, 1]), np.array([1]))], "Give rows and classes, both int64"),
         ([(np.array([0.0]), np.array([1.0]))], "Give rows and classes, both int64"),
-        (["safe.csv"], "name the original"),
+        (["safe.csv"], "Name one for each file"),
     ],
 )
 def test_what_is_no_version_is_refused(versions, reason):

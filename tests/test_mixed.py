@@ -187,7 +187,7 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
 
 def test_what_cannot_be_asked_is_refused():
     frame = small_table(0)
-    with pytest.raises(BadOption, match="name quasi-identifiers of the table"):
+    with pytest.raises(BadOption, match="Name quasi-identifiers of the table"):
         mixed_of(frame, metric=("who",))
     with pytest.raises(BadOption, match="'job' does not hold numbers or dates"):
         mixed_of(frame, metric=("job",))

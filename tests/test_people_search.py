@@ -305,3 +305,26 @@ def test_crowds_are_classes_and_all_others_are_searched():
     assert len(places) == 3
     whole = partition.people[[lo == hi for lo, hi in zip(partition.lo.tolist(), partition.hi.tolist(), strict=True)]]
     assert (whole >= 25).all()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_partition_by_people_is_below_the_bounds_of_a_spectrum(seed):
+    """All partitions of seven rows of four people: the best loses no less than the bound, and is found."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": rng.permutation(9)[:7], "y": rng.permutation(9)[:7], "who": [0, 0, 0, 1, 1, 2, 3]})
+    with kech.read_table(frame, quasi_identifiers=["x", "y"], person=["who"]) as table:
+        (found,) = kech.compute_spectrum(table, k=[2], grid="exact", protect="none", bound=True).rows()
+    cells, who = frame[["x", "y"]].to_numpy(float), frame["who"].tolist()
+    cells = cells / np.ptp(cells, axis=0)
+    admitted = [
+        classes
+        for classes in set_partitions(list(range(7)))
+        if all(len({who[row] for row in rows}) > 1 for rows in classes)
+    ]
+    sides = [[(len(rows), np.ptp(cells[rows], axis=0)) for rows in classes] for classes in admitted]
+    losses = [sum(rows * side.mean() for rows, side in classes) / 7 for classes in sides]
+    radii = [max(side.max() for _, side in classes) / 2 for classes in sides]
+
+    assert found["loss_lower_bound"] <= min(losses) + 1e-9
+    assert found["loss"] == pytest.approx(min(losses))
+    assert found["eps_lower_bound"] <= min(radii) + 1e-9

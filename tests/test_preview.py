@@ -45,6 +45,17 @@ def test_rows_after_are_rows_of_the_release(release):
         assert after is None or after[secret] == before[secret]
 
 
+@pytest.mark.parametrize("suppress", [0.0, 0.1])
+def test_equal_rows_are_shown_in_the_classes_that_they_go_to(suppress):
+    """A point may be divided among classes: of each class as many rows are shown as the release has."""
+    ages = np.random.default_rng(4).integers(20, 26, 90)
+    with kech.read_table(pa.table({"age": np.append(ages, [80, 95])}), quasi_identifiers=["age"]) as table:
+        release = kech.make_release(table, k=7, grid="exact", suppress=suppress)
+        shown = [row for row in kech.compute_preview(release, rows=table.rows).after if row is not None]
+        published = [tuple(row.values()) for row in release.frame.to_pylist()]
+    assert sorted(map(tuple, shown)) == sorted(published)
+
+
 def test_shares_are_those_of_the_labels(release):
     outlook, frame = kech.compute_preview(release), release.frame
     for column in outlook.columns:

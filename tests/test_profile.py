@@ -314,8 +314,12 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
     outcome = run("profile", tmp_path / "t.csv", *options, "--plot", tmp_path / "p.svg", "--json")
     shown = json.loads(outcome.out)
 
-    expected = profile_of(frame, person="who").to_json([2, 5], [0.05, 0.2])
-    assert shown == {**expected, "plot": str(tmp_path / "p.svg")}
+    found = kech.search_partitions(profile_of(frame, person="who"), [2, 5], effort="quick")
+    assert shown == {**found.to_json([2, 5], [0.05, 0.2]), "plot": str(tmp_path / "p.svg")}
+    assert [cut["k"] for cut in shown["reached"]] == [2, 5]
+    assert all(cut["eps_at_least"] <= cut["eps_at_most"] <= cut["local_eps"] for cut in shown["reached"])
+    assert "minimal cut" in (tmp_path / "p.svg").read_text("utf-8")
+    assert run("profile", tmp_path / "t.csv", *options, "--no-cuts", "--json").out.count('"reached": []') == 1
     assert [line["k"] for line in shown["profile"]] == [2, 2, 5, 5]
     assert "PRIVATE" in (tmp_path / "p.svg").read_text("utf-8")
 

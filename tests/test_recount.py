@@ -206,7 +206,7 @@ def test_an_l_counts_values_unless_its_kind_says_otherwise(tmp_path, kind):
 
 def test_what_cannot_be_checked_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
-    with pytest.raises(BadOption, match=r"^k: write a number of rows, 1 or more\."):
+    with pytest.raises(BadOption, match=r"^k: kech cannot use this value. Write a number of rows, 1 or more\."):
         check_table(tmp_path / "t.csv", ["a"], 0)
     with pytest.raises(ColumnInTwoRoles) as refusal:
         check_table(tmp_path / "t.csv", ["a"], 2, ["a"])

@@ -305,6 +305,19 @@ def test_birth_sex_and_zip_that_repeat_together_are_seen():
     assert said_of(years) == ()
 
 
+def test_birth_sex_and_zip_of_a_person_with_a_third_of_all_rows_are_seen():
+    """Their rows make equal births likely, so that pairs alone would tell nothing."""
+    frame = clinic(people=120).drop(columns="patient_id")
+    frame = pd.concat([frame, frame.iloc[[0] * (len(frame) // 2)]])
+    assert "'born', 'sex' and 'zip' repeat together" in said_of(frame)[0]
+
+
+def test_different_people_born_in_one_year_are_no_repeats():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"born": rng.integers(1940, 2000, 900), "sex": rng.choice(["f", "m"], 900)})
+    assert said_of(frame.assign(zip=rng.integers(10_000, 10_008, 900))) == ()
+
+
 @pytest.mark.parametrize("values", ["number", "text", "few"])
 def test_inspect_proposes_the_person(run, tmp_path, values):
     frame = clinic(people=60 if values == "few" else 150)

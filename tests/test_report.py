@@ -359,7 +359,7 @@ def test_a_release_that_does_not_hold_gets_no_report(run, town, folder):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "name the page"),
+        ((), "Name the page"),
         (("-o", "report.pdf"), ".html"),
         (("-o", "nowhere/report.html"), "folder"),
         (("-o", "r.html", "--threshold", "2"), "--threshold"),
@@ -654,3 +654,22 @@ def test_of_many_classes_some_are_drawn_and_it_is_said(folder):
 
 def test_json_is_json(report):
     assert json.loads(json.dumps(report.to_json(), allow_nan=False)) == json.loads(json.dumps(report.figures))
+
+
+def test_what_columns_have_in_common_is_said_once(tmp_path):
+    rows = range(300)
+    labs = {name: [(row * step) % 101 for row in rows] for name, step in (("bili", 7), ("albumin", 13), ("urea", 29))}
+    table = {"age": [20 + row % 50 for row in rows], "Pers.-Nr.": [f"p{row}" for row in rows], **labs}
+    table["urea"] = [row // 3 for row in rows]
+    plan = tmp_path / "kech.toml"
+    plan.write_text(
+        '[columns]\nquasi_identifiers = ["age"]\nidentifiers = ["Pers.-Nr."]\nsensitive = ["bili", "albumin", "urea"]\n'
+        "[goal]\nk = 5\n",
+        "utf-8",
+    )
+    with kech.read_table(pa.table(table), kech.read_request(plan)) as read:
+        kech.make_release(read).write(tmp_path / "safe.csv", ledger=False)
+    text = Page(kech.make_report(tmp_path / "safe.csv", plan=plan).html).text
+    assert text.count("together they are unique in nearly every row: bili, urea; albumin, urea.") == 1
+    assert "not published: Pers.-Nr.No other" in text
+    assert "read as numberbili, albumin, urea" in text

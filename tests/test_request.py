@@ -58,6 +58,7 @@ VALUES = {  # of each field some that differ from the default
 TIED = {
     "l_kind",
     "c",
+    "metric",
     "reading",
     "field",
     "eps",
@@ -82,6 +83,7 @@ WRONG = {
     "dp_rate": [0, 1, 0.0001],
     "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
+    "metric": ["cube"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
     "suppress": [-0.1, 1.0],
@@ -170,9 +172,9 @@ def test_unknown_words_are_refused(tmp_path):
         ('[goal]\nk = "CANARY\n', "it is not TOML."),
         ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section is written twice."),
         ("[goal]\nk = 5\n[goal]\n", "a field or section is written twice."),
-        ("[columns]\nkeep = 3\n", "keep in [columns]: write a list of names, each a text."),
+        ("[columns]\nkeep = 3\n", "keep in [columns]: kech cannot use this value. Write a list of names, each a text."),
         ('[goal]\nk = 2\nl_kind = "entropy"\n', "l_kind in [goal]: it says how l counts values. Add l=3,"),
-        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: choose among number,"),
+        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: kech cannot use this value. Choose among number,"),
         ('[columns]\nkeep = ["\xff"]\n', "it is not UTF-8. Save it as UTF-8."),
     ],
 )
@@ -321,8 +323,8 @@ def test_a_part_may_be_a_dictionary_of_its_fields():
     for wrong, says in (
         ({"goal": {"kk": 5}}, r"\[goal\] has no such field. Did you mean 'k'"),
         ({"goal": {"k": "five"}}, "a number of rows or people, 1 or more"),
-        ({"goal": 5}, "write it as a section with the fields k, l"),
-        ({"axes": ["age"]}, "name the kind of each column"),
+        ({"goal": 5}, "Write it as a section with the fields k, l"),
+        ({"axes": ["age"]}, "Name the kind of each column"),
         ({"columns": {"keep": 5}}, "keep: "),
     ):
         with pytest.raises(BadOption, match=says):
@@ -331,7 +333,7 @@ def test_a_part_may_be_a_dictionary_of_its_fields():
 
 @pytest.mark.parametrize("names", [5, [5]])
 def test_names_of_columns_are_texts(names):
-    with pytest.raises(BadOption, match="write a list of names"):
+    with pytest.raises(BadOption, match="Write a list of names"):
         Request(columns={"keep": ["x"]}).override(keep=names)
 
 
@@ -407,7 +409,10 @@ def test_a_table_or_a_number_is_no_path(call, given):
         (lambda: write_request(5, "kech.toml"), "^request: its type is int, not a kech.Request"),
         (lambda: kech.compute_joint_risk("a.csv", ["b.csv"]), "^releases: a joint k is of two releases or more"),
         (lambda: kech.compute_lives(5), "^versions: its type is int. Give a series, or a list of versions"),
-        (lambda: kech.compute_risk("a.csv", threshold="a"), "^threshold: give chances above 0 and at most 1"),
+        (
+            lambda: kech.compute_risk("a.csv", threshold="a"),
+            "^threshold: kech cannot use this value. Give chances above 0 and at most 1",
+        ),
     ],
 )
 def test_arguments_of_another_kind_are_refused_in_plain_words(call, says):

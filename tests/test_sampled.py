@@ -239,6 +239,16 @@ def test_it_is_said_on_the_screen_and_in_the_report(tmp_path):
     assert "(1, 1e-05)-differentially private" in kech.make_report(tmp_path / "safe.csv").html
 
 
+def test_a_plan_may_ask_for_what_the_certificate_states(tmp_path):
+    release(many_rows()).write(tmp_path / "safe.csv")
+    asked = {"cut": "domain"} | USUAL
+    assert kech.verify_release(tmp_path / "safe.csv", **asked)["checked"]["asked"] == {"k": 7}
+    with pytest.raises(errors.ClaimBroken, match="dp_delta: asked 1e-06"):
+        kech.verify_release(tmp_path / "safe.csv", **asked | {"dp_delta": 1e-6, "dp_rate": 0.01})
+    with pytest.raises(errors.ClaimBroken, match="no certificate states it"):
+        kech.verify_release(tmp_path / "safe.csv", quasi_identifiers=FIXED["quasi_identifiers"], **asked)
+
+
 # -- what the theorem does not cover -------------------------------------------------------------------------
 
 

@@ -756,7 +756,9 @@ def test_refusals_are_shown_where_they_happen(visit):
     visitor.press("Advanced …")
     page.get_by_label("(alpha)").fill("2")
     page.get_by_label("(alpha)").press("Enter")
-    page.get_by_role("alert").get_by_text("“alpha”: alpha is a share: write a number above 0 and at most 1").wait_for()
+    page.get_by_role("alert").get_by_text(
+        "“alpha”: kech cannot use this value. Write a share above 0 and at most 1"
+    ).wait_for()
     visitor.press("Close")
     visitor.press("age: how it is blurred")
     page.get_by_label("Edges of intervals").fill("abc")

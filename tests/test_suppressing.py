@@ -251,7 +251,10 @@ def test_what_an_axis_grows_by_without_a_value(grid):
     """Against the axes of tables without it."""
     columns = {"n": [1, 2, 5, 9], "s": ["u", "v", "w", "u"], "o": ["S", "M", "L", "M"]}
     roles = {"quasi_identifiers": list("nso"), "axes": {"o": kech.AxisChoice("ordered", ("S", "M", "L"))}}
-    with kech.read_table(pa.table(columns), **roles) as table, recording("kech.cuts.suppressing.lost_values") as calls:
+    with (
+        kech.read_table(pa.table(columns), **roles) as table,
+        recording("kech.cuts.suppressing.growth_without_value") as calls,
+    ):
         kech.make_release(table, k=2, grid=grid, suppress=0.3)
     grown = [values.tolist() for _, values in calls[:3]]
 

@@ -156,7 +156,7 @@ def test_the_distance_that_was_used_is_the_one_that_is_certified(folder, order, 
 
 
 def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, refuse):
-    refuse("verify", plain, "--qi", "age", code=2, says="--k: name the k to check")
+    refuse("verify", plain, "--qi", "age", code=2, says="--k: it is missing. Name the k to check")
     refuse(
         "verify", six, "--certificate", beside(six), "--qi", "age", "--k", 2, code=2, says="Omit --certificate or --qi"
     )

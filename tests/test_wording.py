@@ -65,8 +65,8 @@ def test_options_are_arguments_in_python(typed, spoken):
 def test_a_refusal_of_the_library_names_arguments_and_the_command_options(run, tmp_path):
     with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table, pytest.raises(BadOption) as refusal:
         kech.make_release(table)
-    assert str(refusal.value) == "k: say among how many rows every row must hide: k=5."
-    assert refusal.value.typed == "--k: say among how many rows every row must hide: --k 5."
+    assert str(refusal.value) == "k: it is missing. Say among how many rows every row must hide: k=5."
+    assert refusal.value.typed == "--k: it is missing. Say among how many rows every row must hide: --k 5."
     with kech.read_table(nine_rows()) as table, pytest.raises(NoQuasiIdentifier, match=r"quasi_identifiers=\[COLUMN"):
         kech.compute_spectrum(table)
     path = tmp_path / "a.csv"
@@ -146,7 +146,9 @@ def reasons(tree):
         names = values_of_names(tree.body) | values_of_names(ast.walk(function))
         for call in (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args):
             kind = getattr(call.func, "id", "")
-            if kind not in WORDED_BY_CLASS.split() and isinstance(vars(kech.errors).get(kind), type):
+            if kind not in WORDED_BY_CLASS.split() and (
+                kind == "unusable_value" or isinstance(vars(kech.errors).get(kind), type)
+            ):
                 yield from (text for text in variants(call.args[-1], names) if not re.search(r"(^|[.:X] ?)X$", text))
 
 
@@ -193,7 +195,7 @@ def ask(option, word):
 def test_the_words_of_an_option_are_the_values_that_it_takes():
     assert {option: CHOICES[option] for option in OF_NO_FIELD} == OF_NO_FIELD
     for option in CHOICES.keys() - OF_NO_FIELD:
-        listed = re.search(r"choose among (.*?)(?:, or .*)?\.$", ask(option, "?"))
+        listed = re.search(r"Choose among (.*?)(?:, or .*)?\.$", ask(option, "?"))
         words = tuple(listed[1].split(", ")) if listed else [word for word in CHOICES[option] if not ask(option, word)]
         assert tuple(words) == CHOICES[option]
 

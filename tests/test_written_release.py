@@ -447,7 +447,7 @@ def test_whoever_listens_hears_what_is_done(nine, tmp_path):
 
 
 def test_a_release_needs_a_k_or_an_eps(nine):
-    with pytest.raises(BadOption, match=r"^k: say among how many rows"):
+    with pytest.raises(BadOption, match=r"^k: it is missing. Say among how many rows"):
         kech.make_release(nine)
     with pytest.raises(BadOption, match=r"^eps: only cut=\"regime\""):
         kech.make_release(nine, eps=0.1)

@@ -491,7 +491,7 @@ def test_a_lattice_too_large_to_visit_is_refused_before_it_is_listed(name):
 
 
 def test_another_way_through_is_refused(paper):
-    with pytest.raises(BadOption, match="choose among union, intersection"):
+    with pytest.raises(BadOption, match="Choose among union, intersection"):
         build_zigzag(paper, "rows", "cone")
 
 

@@ -42,7 +42,7 @@ class Lattice:
     def add_axis(self, cells: NDArray[np.int32], widths: NDArray[np.float64]) -> None: ...
     def roll(self, fixed: list[int], bound: int, threads: int) -> dict[str, Any]: ...
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
-    def classes(self, node: list[int]) -> NDArray[np.int64]: ...
+    def classes(self, node: list[int], finer: NDArray[np.int64] | None = None) -> NDArray[np.int64]: ...
 
 class ShareDraw:
     def __init__(self, starts: NDArray[np.int64], rows: NDArray[np.int64]) -> None: ...
@@ -193,6 +193,12 @@ def meet_classes(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray
 def find_placements(
     starts: NDArray[np.int64], right: NDArray[np.int64], room: NDArray[np.int64]
 ) -> tuple[bool, NDArray[np.uint8]]: ...
+
+class PathWalk:
+    def __init__(self, weights: NDArray[np.int64], unions: bool, person: NDArray[np.int32] | None = None) -> None: ...
+    def extend(self, path: list[NDArray[np.int64]], threads: int) -> None: ...
+    def finish(self) -> dict[str, NDArray[np.int64]]: ...
+
 def walk_path(
     path: list[NDArray[np.int64]],
     weights: NDArray[np.int64],
@@ -204,10 +210,32 @@ def gather_points(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64],
     widths: Widths,
+    ball: bool,
     k: int,
     reach: float,
     most_pairs: float,
 ) -> tuple[bool, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
+def narrow_balls(
+    codes: NDArray[np.int32],
+    metric: Widths,
+    k: int,
+    split_points: bool,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    limit: float,
+) -> tuple[float, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
+def cheapen_balls(
+    codes: NDArray[np.int32],
+    metric: Widths,
+    widths: Widths,
+    k: int,
+    split_points: bool,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    limit: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def bound_side(codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, k: int, threads: int) -> float: ...
 def enclosing_radius(places: NDArray[np.float64]) -> float: ...
 def find_hashes(sought: NDArray[np.uint8], known: NDArray[np.uint8]) -> NDArray[np.int64]: ...

@@ -10,7 +10,7 @@ import msgspec
 from kech.cuts import cut_points
 from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
 from kech.cuts.local import fits_grid
-from kech.errors import BadOption, TooFewPeople
+from kech.errors import TooFewPeople, unusable_value
 from kech.points.models import worst_figures
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
 from kech.points.people import count_table_people
@@ -154,13 +154,13 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     for name in cuts:
         FIELDS["cut"].check(name)
     if not cuts:
-        raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
+        raise unusable_value("--cut", f"Choose among {', '.join(CUTS)}.")
     return cuts
 
 
 def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
     """The one of these cuts that accepts the most options: a request can name only one."""
-    return next((cut for cut in ("regime", *CUTS) if cut in (cuts or ())), None)
+    return next((cut for cut in ("regime", "minimal", *CUTS) if cut in (cuts or ())), None)
 
 
 def measure_cut(

@@ -147,6 +147,15 @@ constexpr std::size_t goal_rounds = 200;
 constexpr std::int64_t goal_cuts_tried = 64;
 constexpr std::size_t goal_cuts_judged = 48;
 
+// -- classes in balls -----------------------------------------------------------------------------------------
+
+// Classes near a row that it may move to, and rows that may be pushed on one after another.  12 and 3 narrowed none of 36
+// tables of 200 rows further.
+constexpr std::size_t ball_neighbours = 8;
+constexpr std::size_t ball_chain = 2;
+// Units into which the rows of a point are divided, at most, beside what is left of them.  Not measured.
+constexpr std::int64_t ball_units = 64;
+
 // -- dual bound -----------------------------------------------------------------------------------------------
 
 // Share of its width within which a cell counts as near its limit; steps without gain before the stride gets shorter,
@@ -168,5 +177,17 @@ constexpr int side_halvings = 48;
 // Points of a leaf, points that a thread takes at a time.  Not measured.
 constexpr std::size_t tree_leaf = 8;
 constexpr std::size_t point_task = 512;
+
+// -- table of nearest rows ------------------------------------------------------------------------------------
+
+// Points that choose from one crowd; buckets of distances that are sorted.
+constexpr std::size_t reach_group = 32;
+constexpr std::size_t reach_buckets = 128;
+// A group is as wide as this many times the distance to its last row at most; wider ones are halved.
+constexpr double reach_spread = 2;
+// Distances of floats differ from those of doubles by less than this share of the widest; by how much a guess that was too
+// small grows.
+constexpr double reach_doubt = 1e-5;
+constexpr double reach_growth = 1.06;
 
 }  // namespace kech::constants

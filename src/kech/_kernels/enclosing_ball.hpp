@@ -37,6 +37,9 @@ class EnclosingBall {
 
     double radius() const { return std::sqrt(square_); }
 
+    // Seen from the first point.
+    const std::vector<double>& centre() const { return centre_; }
+
     // Positions of the points on the sphere that hold the ball; none where rounding hides them.
     std::vector<std::size_t> support() const {
         std::vector<std::size_t> at;

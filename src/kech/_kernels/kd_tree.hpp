@@ -101,7 +101,8 @@ struct WidestSide {
 
     double position(std::size_t axis, Code code) const { return widths.line(axis).left[code]; }
     double length(std::size_t axis) const { return widths.line(axis).length; }
-    double operator()(double total, double side) const { return std::max(total, side); }
+    template <class Number>
+    Number operator()(Number total, Number side) const { return std::max(total, side); }
     double radius(double distance) const { return distance / 2; }
 };
 
@@ -115,7 +116,8 @@ class SquareSum {
         return cube_ ? (line.left[code] - line.left[0]) * (cube_ / line.length) : line.left[code];
     }
     double length(std::size_t axis) const { return cube_ ? 1 : widths_.line(axis).length; }
-    double operator()(double total, double side) const { return total + side * side; }
+    template <class Number>
+    Number operator()(Number total, Number side) const { return total + side * side; }
     double radius(double distance) const { return std::sqrt(distance) / 2 / (cube_ ? cube_ : 1); }
 
   private:
@@ -151,7 +153,16 @@ class MetricTree : public KdTree {
     const Fold& fold() const { return fold_; }
 
     // Between the points at two places.
-    double distance(std::size_t a, std::size_t b) const { return apart(points_, points_, a, points_, points_, b); }
+    double distance(std::size_t a, std::size_t b) const {
+        double total = 0;
+        std::size_t lines = lines_.size(), others = others_.size();
+        const double *from = points_.position.data() + a * lines, *to = points_.position.data() + b * lines;
+        for (std::size_t l = 0; l < lines; ++l) total = fold_(total, std::abs(from[l] - to[l]) / length_[l]);
+        const Code *here = points_.code.data() + a * others, *there = points_.code.data() + b * others;
+        for (std::size_t o = 0; o < others; ++o)
+            if (here[o] != there[o]) total = fold_(total, widths_.between(others_[o], here[o], there[o]));
+        return total;
+    }
 
     // Between the box of a node and the point at a place; 0 on axes where they overlap.
     double gap(std::size_t node, std::size_t i) const { return apart(lows_, highs_, node, points_, points_, i); }
@@ -199,11 +210,45 @@ class MetricTree : public KdTree {
             return total_;
         }
 
+        // From here on rough distances can be told: positions on lines are floats, seen from the point at a place.
+        void simplify(const MetricTree& tree, std::size_t centre) {
+            centre_ = centre;
+            rough_.resize(position_.size());
+            for (std::size_t l = 0; l < position_.size(); ++l) {
+                rough_[l].clear();
+                for (double x : position_[l]) rough_[l].push_back(simplify(tree, l, x));
+            }
+        }
+
+        const std::vector<float>& rough_distances(const MetricTree& tree, std::size_t i) {
+            seems_.assign(places_.size(), 0.0f);
+            for (std::size_t l = 0; l < position_.size(); ++l) {
+                const float* along = rough_[l].data();
+                float x = simplify(tree, l, tree.points_.position[i * position_.size() + l]);
+                for (std::size_t c = 0; c < seems_.size(); ++c) seems_[c] = tree.fold_(seems_[c], std::abs(along[c] - x));
+            }
+            for (std::size_t o = 0; o < code_.size(); ++o) {
+                const Code* along = code_[o].data();
+                Code x = tree.points_.code[i * code_.size() + o];
+                for (std::size_t c = 0; c < seems_.size(); ++c)
+                    if (along[c] != x)
+                        seems_[c] = tree.fold_(seems_[c], static_cast<float>(tree.widths_.between(tree.others_[o], along[c], x)));
+            }
+            return seems_;
+        }
+
       private:
+        float simplify(const MetricTree& tree, std::size_t l, double x) const {
+            return static_cast<float>((x - tree.points_.position[centre_ * position_.size() + l]) / tree.length_[l]);
+        }
+
         std::vector<std::size_t> places_;
         std::vector<std::vector<double>> position_;
         std::vector<std::vector<Code>> code_;
         std::vector<double> total_;
+        std::vector<std::vector<float>> rough_;
+        std::vector<float> seems_;
+        std::size_t centre_ = 0;
     };
 
   private:

@@ -172,6 +172,7 @@ class Lattice {
           weights_(points.weights, points.weights + points.count), pairs_(pair_points(points)), points_(points.count),
           axes_(points.axes) {}
 
+    std::size_t points() const { return points_; }
     std::size_t axes() const { return axes_; }
     std::size_t added() const { return levels_.size(); }
     std::size_t levels(std::size_t axis) const { return levels_[axis].width.size(); }
@@ -221,11 +222,10 @@ class Lattice {
         return figures;
     }
 
-    // The class of each point at a node, numbered in the order in which points show them.
-    std::vector<std::int64_t> classes(const Node& node) const {
-        Workspace<0> space(words_);
-        group(node, space);
-        return {space.number.begin(), space.number.end()};
+    // The class of each point at a node, numbered in the order in which points show them.  Where the classes of a finer node
+    // are known, one point of each is looked at.
+    std::vector<std::int64_t> classes(const Node& node, std::span<const std::int64_t> finer) const {
+        return words_ == 1 ? number<1>(node, finer) : number<0>(node, finer);
     }
 
   private:
@@ -237,6 +237,24 @@ class Lattice {
 
         explicit Workspace(std::size_t words) : table(words) {}
     };
+
+    template <std::size_t Words>
+    std::vector<std::int64_t> number(const Node& node, std::span<const std::int64_t> finer) const {
+        std::size_t most = finer.empty() ? points_ : *std::max_element(finer.begin(), finer.end()) + 1;
+        ClassTable<Words> table(words_);
+        table.start(most);
+        std::vector<std::int64_t> numbers(points_), of_finer(most, -1);
+        std::vector<std::uint64_t> key(words_);
+        for (std::size_t p = 0; p < points_; ++p) {
+            auto& number = of_finer[finer.empty() ? p : finer[p]];
+            if (number < 0) {
+                pack(p, node, key.data());
+                number = table.add(key.data(), 0, 0);
+            }
+            numbers[p] = number;
+        }
+        return numbers;
+    }
 
     bool by_people() const { return !pairs_.only_here.empty(); }
 

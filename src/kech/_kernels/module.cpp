@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "ball_search.hpp"
 #include "blake2b.hpp"
 #include "box_counter.hpp"
 #include "box_holes.hpp"
@@ -216,13 +217,14 @@ static nb::tuple grow_points(const Codes& codes, const Ints& weights, const Ints
     }));
 }
 
-static nb::tuple gather_points(const Codes& codes, const Ints& weights, const Widths& widths, std::int64_t k, double reach,
-                               double most_pairs) {
+static nb::tuple gather_points(const Codes& codes, const Ints& weights, const Widths& widths, bool ball, std::int64_t k,
+                               double reach, double most_pairs) {
     Shares made;
     bool possible = release_gil([&] {
         check_points(view(codes), view(weights), widths);
         check_reach(k, reach, most_pairs);
-        return RGather(view(codes, weights), widths, k).run(reach, most_pairs, made);
+        if (ball) check_balls(widths);
+        return RGather(view(codes, weights), widths, ball, k).run(reach, most_pairs, made);
     });
     return nb::make_tuple(possible, hand_over(std::move(made)));
 }
@@ -245,6 +247,40 @@ static void step_on(LocalSearch& search, double heat, bool ruin, unsigned thread
     nb::gil_scoped_release release;
     require(heat >= 0 && std::isfinite(heat), "heat is finite, 0 or more");
     search.step(heat, ruin, clamp_threads(threads));
+}
+
+// Classes as they are, ready to be narrowed or made cheaper; the loss is measured by `widths`.
+static BallSearch begin_balls(const Codes& codes, const Widths& metric, const Widths& widths, std::int64_t k, bool split,
+                              const Shares& start, double limit) {
+    check_codes(view(codes), metric);
+    check_codes(view(codes), widths);
+    check_balls(metric);
+    check_classes(k, check_shares(start, codes.shape(0), k, {}));
+    require(limit >= 0, "a limit is a number, 0 or more");
+    return {codes.data(), metric, widths, k, split, start};
+}
+
+// Classes in balls of the limit, or as near to that as the search comes: the radius of the widest, and all of them.
+static nb::tuple narrow_balls(const Codes& codes, const Widths& metric, std::int64_t k, bool split, const Ints& point,
+                              const Ints& group, const Ints& rows, double limit) {
+    auto start = copy(point, group, rows);
+    double radius = 0;
+    auto made = release_gil([&] {
+        auto search = begin_balls(codes, metric, metric, k, split, start, limit);
+        radius = search.narrow(limit);
+        return check_result(search.shares(), codes.shape(0), k, {});
+    });
+    return nb::make_tuple(radius, hand_over(std::move(made)));
+}
+
+static nb::tuple cheapen_balls(const Codes& codes, const Widths& metric, const Widths& widths, std::int64_t k, bool split,
+                               const Ints& point, const Ints& group, const Ints& rows, double limit) {
+    auto start = copy(point, group, rows);
+    return hand_over(release_gil([&] {
+        auto search = begin_balls(codes, metric, widths, k, split, start, limit);
+        search.cheapen(limit);
+        return check_result(search.shares(), codes.shape(0), k, {});
+    }));
 }
 
 static nb::tuple leave_out(const Codes& codes, const Ints& weights, const Widths& widths, const std::vector<In<double>>& growth,
@@ -428,18 +464,7 @@ static nb::tuple find_placements(const Ints& starts, const Ints& right, const In
     return nb::make_tuple(all, hand_over(std::move(possible)));
 }
 
-static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bool unions, unsigned threads,
-                          const Persons& person) {
-    std::vector<const std::int64_t*> nodes;
-    std::vector<std::span<const std::int64_t>> seen;
-    for (auto& classes : path) nodes.push_back(classes.data()), seen.push_back(view(classes));
-    Zigzag found = release_gil([&] {
-        sum_rows(view(weights));
-        check_path(seen, weights.size(), unions);
-        auto persons = view(person, weights.size());
-        check_person(persons);
-        return PathWalk(nodes, weights.data(), weights.size(), unions, persons).run(clamp_threads(threads));
-    });
+static nb::dict hand_over(Zigzag&& found, bool people) {
     nb::dict out;
     out["birth"] = hand_over(std::move(found.birth));
     out["death"] = hand_over(std::move(found.death));
@@ -447,12 +472,41 @@ static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bo
     out["rows"] = hand_over(std::move(found.rows));
     out["classes"] = hand_over(std::move(found.classes));
     out["smallest"] = hand_over(std::move(found.smallest));
-    if (person) {
+    if (people) {
         out["people"] = hand_over(std::move(found.people));
         out["smallest_people"] = hand_over(std::move(found.smallest_people));
     }
     out["holes"] = hand_over(std::move(found.holes));
     return out;
+}
+
+static void begin_walk(PathWalk* place, const Ints& weights, bool unions, const Persons& person) {
+    sum_rows(view(weights));
+    check_person(view(person, weights.size()));
+    new (place) PathWalk(copy(weights), unions, copy(person));
+}
+
+static void walk_on(PathWalk& walk, const std::vector<Ints>& path, unsigned threads) {
+    std::vector<const std::int64_t*> nodes;
+    std::vector<std::span<const std::int64_t>> seen;
+    for (auto& classes : path) nodes.push_back(classes.data()), seen.push_back(view(classes));
+    nb::gil_scoped_release release;
+    check_path(seen, walk.points(), walk.unions());
+    walk.extend(nodes, clamp_threads(threads));
+}
+
+static nb::dict end_walk(PathWalk& walk) {
+    return hand_over(release_gil([&] { return walk.finish(); }), walk.counts_people());
+}
+
+// A whole path at once.
+static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bool unions, unsigned threads,
+                          const Persons& person) {
+    sum_rows(view(weights));
+    check_person(view(person, weights.size()));
+    PathWalk walk(copy(weights), unions, copy(person));
+    walk_on(walk, path, threads);
+    return hand_over(release_gil([&] { return walk.finish(); }), person.has_value());
 }
 
 // -- the lattice ----------------------------------------------------------------------------------------------
@@ -494,10 +548,12 @@ static nb::dict look_at_nodes(const Lattice& lattice, const Codes& levels, std::
     }));
 }
 
-static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node& node) {
+static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node& node, const std::optional<Ints>& finer) {
     return hand_over(release_gil([&] {
         check_node(lattice, node, true);
-        return lattice.classes(node);
+        auto known = finer ? view(*finer) : std::span<const std::int64_t>{};
+        if (finer) check_path({known}, lattice.points(), true);
+        return lattice.classes(node, known);
     }));
 }
 
@@ -605,7 +661,7 @@ NB_MODULE(_kernels, m) {
         .def("add_axis", &add_axis, array, array)
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes, array, one, one)
-        .def("classes", &classes_at);
+        .def("classes", &classes_at, one, nb::arg("finer").noconvert() = nb::none());
     nb::class_<ShareDraw>(m, "ShareDraw")
         .def("__init__", [](ShareDraw* made, const Ints& starts, const Ints& rows) {
             check_share_draw(view(starts), view(rows));
@@ -645,8 +701,14 @@ NB_MODULE(_kernels, m) {
     m.def("meet_classes", &meet_classes, array, array);
     m.def("find_placements", &find_placements, array, array, array);
     m.def("walk_path", &walk_path, array, array, one, one, person);
+    nb::class_<PathWalk>(m, "PathWalk")
+        .def("__init__", &begin_walk, array, one, person)
+        .def("extend", &walk_on, array, one)
+        .def("finish", &end_walk);
     m.def("bound_side", &bound_side, array, array, one, one, one);
-    m.def("gather_points", &gather_points, array, array, one, one, one, one);
+    m.def("gather_points", &gather_points, array, array, one, one, one, one, one);
+    m.def("narrow_balls", &narrow_balls, array, one, one, one, array, array, array, one);
+    m.def("cheapen_balls", &cheapen_balls, array, one, one, one, one, array, array, array, one);
     m.def("find_hashes", &find_hashes, array, array);
     m.def("hash_texts", &hash_texts, one, one, array, array);
     m.def("enclosing_radius", &enclosing_radius, array);

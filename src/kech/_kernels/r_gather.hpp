@@ -1,15 +1,19 @@
 // r-gather: classes of k rows or more, each within the reach of a centre, where the narrowest partition allows it.
 #pragma once
 
+#include <cmath>
+
 #include "core.hpp"
 
 namespace kech {
 
 // The 2-approximation of r-gather (Aggarwal et al., Achieving anonymity via clustering).  Centres lie farther apart than
-// the reach, so no class of sides within the reach holds two of them; each is to have k rows within the reach.
+// the reach, so no class of sides within the reach holds two of them; each is to have k rows within the reach.  With balls,
+// the reach is a Euclidean distance: of two rows in a ball of half of it.
 class RGather {
   public:
-    RGather(const Points& points, const Widths& widths, std::int64_t k) : points_(points), widths_(widths), k_(k) {}
+    RGather(const Points& points, const Widths& widths, bool ball, std::int64_t k)
+        : points_(points), widths_(widths), ball_(ball), k_(k) {}
 
     // False where no partition has classes whose sides are all within the reach.  True where one may: then the classes
     // are in `made`, unless more pairs than told had to be compared.
@@ -45,7 +49,17 @@ class RGather {
     };
 
     double side(std::size_t a, std::size_t b, double limit) const {
-        return widest_side(widths_, points_[a], points_[b], limit);
+        return ball_ ? distance(points_[a], points_[b]) : widest_side(widths_, points_[a], points_[b], limit);
+    }
+
+    double distance(const Code* a, const Code* b) const {
+        double square = 0;
+        for (std::size_t j = 0; j < widths_.axes(); ++j) {
+            const Line& line = widths_.line(j);
+            double side = (line.left[a[j]] - line.left[b[j]]) / line.length;
+            square += side * side;
+        }
+        return std::sqrt(square);
     }
 
     // A point that came before a centre has not met it yet.
@@ -121,6 +135,7 @@ class RGather {
 
     Points points_;
     const Widths& widths_;
+    bool ball_;
     std::int64_t k_;
     std::vector<std::size_t> centres_, ends_;  // arms of point p: from ends_[p] on
     std::vector<Arm> arms_;

@@ -1,6 +1,8 @@
 // Zig-zag of a path of partitions: how classes split and merge from node to node, through unions or intersections.
 #pragma once
 
+#include <optional>
+
 #include "core.hpp"
 #include "threads.hpp"
 
@@ -105,6 +107,7 @@ struct Between {
     Rows rows;
     std::int64_t holes = 0;  // dim H_1
     Labels part = {};        // of the meet, that of each point; empty where rows are people
+    bool is_left = false, is_right = false;  // whether it was seen to be one of the neighbours
 };
 
 // Points go class by class of the left neighbour; a part is new when its right class was last seen before this class.
@@ -180,7 +183,7 @@ inline Between join(const Between& parts, std::size_t left, std::size_t right) {
     Sets<Linked> sets(left + right);
     for (std::size_t i = 0; i < parts.rows.size(); ++i)
         sets.unite(parts.left[i], static_cast<Label>(left) + parts.right[i]);
-    Between whole{Labels(left), Labels(right), {}, 0, {}};
+    Between whole{Labels(left), Labels(right), {}};
     Labels number(left + right, nobody);
     Label count = 0;
     for (Label c = 0; c < left + right; ++c) {
@@ -191,6 +194,25 @@ inline Between join(const Between& parts, std::size_t left, std::size_t right) {
     whole.rows.assign(count, 0);
     for (std::size_t i = 0; i < parts.rows.size(); ++i) whole.rows[whole.left[parts.left[i]]] += parts.rows[i];
     whole.holes = static_cast<std::int64_t>(parts.rows.size() + count) - static_cast<std::int64_t>(left + right);
+    return whole;
+}
+
+// For each class of the finer neighbour the class of the coarser one that holds it; nothing where some class is parted.
+inline Labels map_up(const PathNode& finer, const PathNode& coarser) {
+    Labels into(finer.count, nobody);
+    for (std::size_t i = 0; i < finer.points; ++i) {
+        auto& up = into[finer.of[i]];
+        if (up == nobody) up = static_cast<Label>(coarser.of[i]);
+        else if (up != coarser.of[i]) return {};
+    }
+    return into;
+}
+
+// The union of two neighbours of which one is coarser: its classes are those of the coarser one, and it has no holes.
+inline Between join_comparable(Labels into, const PathNode& coarser, const std::int64_t* weights, bool left_is_finer) {
+    Between whole{std::move(into), count_up<Label>(coarser.count), coarser.rows(weights)};
+    if (!left_is_finer) std::swap(whole.left, whole.right);
+    (left_is_finer ? whole.is_right : whole.is_left) = true;
     return whole;
 }
 
@@ -227,6 +249,9 @@ class MergeForest {
         add(std::move(sizes), living);
     }
 
+    // The classes of the last position are those of the next one, too: no bar begins or ends between them.
+    void stay() { ++levels_.back().positions; }
+
     // What lives to the end is parted into bars as if all classes left after it.
     Zigzag finish() {
         leave(heaviest_first(levels_.back().sizes.rows));
@@ -239,10 +264,11 @@ class MergeForest {
         Label parent = nobody, heir = nobody, bar = nobody, children = 0;  // sets that hang from it and live
     };
 
-    // One position.
+    // Neighbouring positions with the same classes.
     struct Level {
         Sizes sizes;
         Sets<Vertex> classes;
+        std::int64_t positions = 1;
     };
 
     void add(Sizes sizes, const Labels& parent) {
@@ -307,13 +333,14 @@ class MergeForest {
         auto by = [](const Rows& values) { return [&values](Label b) { return static_cast<std::size_t>(values[b]); }; };
         Labels by_death = in_order(count_up<Label>(birth_.size()), levels_.size(), by(death_));
         Labels order = in_order(by_death, levels_.size(), by(birth_));
-        Rows start(order.size());
+        Rows start(order.size()), first(1, 0);  // of each bar in the rows, less its birth; of each level
+        for (const Level& level : levels_) first.push_back(first.back() + level.positions);
         out.begin.assign(1, 0);
         for (auto b : order) {
-            out.birth.push_back(birth_[b]);
-            out.death.push_back(death_[b]);
-            start[b] = out.begin.back() - birth_[b];
-            out.begin.push_back(out.begin.back() + death_[b] - birth_[b] + 1);
+            out.birth.push_back(first[birth_[b]]);
+            out.death.push_back(first[death_[b] + 1] - 1);
+            start[b] = out.begin.back() - out.birth.back();
+            out.begin.push_back(out.begin.back() + out.death.back() - out.birth.back() + 1);
         }
         out.rows.resize(out.begin.back());
         bool counts_people = std::any_of(levels_.begin(), levels_.end(), [](auto& level) { return !level.sizes.people.empty(); });
@@ -321,13 +348,13 @@ class MergeForest {
         for (std::size_t at = 0; at < levels_.size(); ++at) {
             Level level = std::move(levels_[at]);
             const auto& [rows, people] = level.sizes;
-            auto place = [&](Label c) { return start[level.classes[c].bar] + static_cast<std::int64_t>(at); };
-            for (Label c = 0; c < rows.size(); ++c) out.rows[place(c)] = rows[c];
-            for (Label c = 0; c < people.size(); ++c) out.people[place(c)] = people[c];
-            out.classes.push_back(static_cast<std::int64_t>(rows.size()));
+            auto place = [&](Label c) { return start[level.classes[c].bar] + first[at]; };
+            for (Label c = 0; c < rows.size(); ++c) std::fill_n(out.rows.begin() + place(c), level.positions, rows[c]);
+            for (Label c = 0; c < people.size(); ++c) std::fill_n(out.people.begin() + place(c), level.positions, people[c]);
             auto least = [](const Rows& counts) { return counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end()); };
-            out.smallest.push_back(least(rows));
-            if (counts_people) out.smallest_people.push_back(least(people));
+            out.classes.insert(out.classes.end(), level.positions, static_cast<std::int64_t>(rows.size()));
+            out.smallest.insert(out.smallest.end(), level.positions, least(rows));
+            if (counts_people) out.smallest_people.insert(out.smallest_people.end(), level.positions, least(people));
         }
         return out;
     }
@@ -339,27 +366,40 @@ class MergeForest {
 // The zig-zag of a path.  Points may be missing at some nodes of a path through intersections.
 class PathWalk {
   public:
-    PathWalk(const std::vector<const std::int64_t*>& path, const std::int64_t* weights, std::size_t points, bool unions,
-             std::span<const Person> person)
-        : weights_(weights), unions_(unions), people_(person, weights) {
-        for (auto labels : path) nodes_.emplace_back(labels, points);
-    }
+    PathWalk(std::vector<std::int64_t> weights, bool unions, std::vector<Person> person)
+        : weights_(std::move(weights)), unions_(unions), person_(std::move(person)), people_(person_, weights_.data()) {}
 
-    // As many steps at once as there are threads, so that little is held beside the forest.
-    Zigzag run(unsigned threads) {
-        if (nodes_.empty()) return {};
+    std::size_t points() const { return weights_.size(); }
+    bool unions() const { return unions_; }
+    bool counts_people() const { return !people_.empty(); }
+
+    // Further nodes of the path.  As many steps at once as there are threads, so that little is held beside the forest.
+    void extend(const std::vector<const std::int64_t*>& path, unsigned threads) {
+        std::vector<PathNode> nodes;
+        if (forest_) nodes.emplace_back(last_.data(), last_.size());
+        for (auto labels : path) nodes.emplace_back(labels, weights_.size());
+        if (nodes.empty()) return;
+        if (!forest_) {
+            forest_.emplace(Sizes{nodes[0].rows(weights_.data()), count_people(nodes[0])});
+            holes_.push_back(0);
+        }
         threads = std::max(threads, 1u);
-        MergeForest forest(Sizes{nodes_[0].rows(weights_), count_people(nodes_[0])});
-        Rows holes{0};
-        for (std::size_t first = 0; first + 1 < nodes_.size(); first += threads) {
-            auto count = std::min<std::size_t>(threads, nodes_.size() - 1 - first);
-            for (auto& step : look_ahead(first, count)) {
-                holes.insert(holes.end(), {step.between.holes, 0});
-                advance(forest, std::move(step));
+        for (std::size_t first = 0; first + 1 < nodes.size(); first += threads) {
+            auto count = std::min<std::size_t>(threads, nodes.size() - 1 - first);
+            for (auto& step : look_ahead(nodes, first, count)) {
+                holes_.insert(holes_.end(), {step.between.holes, 0});
+                advance(*forest_, std::move(step));
             }
         }
-        auto out = forest.finish();
-        out.holes = std::move(holes);
+        last_.assign(nodes.back().of, nodes.back().of + weights_.size());
+    }
+
+    // The bars; the walk is over.
+    Zigzag finish() {
+        if (!forest_) return {};
+        auto out = forest_->finish();
+        out.holes = std::move(holes_);
+        forest_.reset();
         return out;
     }
 
@@ -374,17 +414,25 @@ class PathWalk {
         return people_.count(node.count, [&](Label point) { return static_cast<Label>(node.of[point]); });
     }
 
-    std::vector<Step> look_ahead(std::size_t first, std::size_t count) const {
+    std::vector<Step> look_ahead(const std::vector<PathNode>& nodes, std::size_t first, std::size_t count) const {
         std::vector<Step> steps(count);
-        run_threads(count, [&](std::size_t i) { steps[i] = look(nodes_[first + i], nodes_[first + i + 1]); });
+        run_threads(count, [&](std::size_t i) { steps[i] = look(nodes[first + i], nodes[first + i + 1]); });
         return steps;
     }
 
+    Between look_between(const PathNode& a, const PathNode& b) const {
+        if (!unions_) return people_.empty() ? meet<false>(a, b, weights_.data()) : meet<true>(a, b, weights_.data());
+        if (a.count >= b.count)
+            if (auto into = map_up(a, b); !into.empty()) return join_comparable(std::move(into), b, weights_.data(), true);
+        if (a.count < b.count)
+            if (auto into = map_up(b, a); !into.empty()) return join_comparable(std::move(into), a, weights_.data(), false);
+        return join(meet<false>(a, b, weights_.data()), a.count, b.count);
+    }
+
     Step look(const PathNode& a, const PathNode& b) const {
-        auto parts = people_.empty() || unions_ ? meet<false>(a, b, weights_) : meet<true>(a, b, weights_);
         Step step;
-        step.next = {b.rows(weights_), count_people(b)};
-        step.between = unions_ ? join(parts, a.count, b.count) : std::move(parts);
+        step.next = {b.rows(weights_.data()), count_people(b)};
+        step.between = look_between(a, b);
         Between& middle = step.between;
         auto class_of = [&](Label point) { return unions_ ? middle.left[a.of[point]] : middle.part[point]; };
         step.middle.people = people_.count(middle.rows.size(), class_of);
@@ -395,18 +443,22 @@ class PathWalk {
 
     void advance(MergeForest& forest, Step step) const {
         if (unions_) {
-            forest.coarsen(step.between.left, std::move(step.middle));
-            forest.refine(step.between.right, std::move(step.next));
+            if (step.between.is_left) forest.stay();
+            else forest.coarsen(step.between.left, std::move(step.middle));
+            if (step.between.is_right) forest.stay();
+            else forest.refine(step.between.right, std::move(step.next));
         } else {
             forest.refine(step.between.left, std::move(step.middle));
             forest.coarsen(step.between.right, std::move(step.next));
         }
     }
 
-    std::vector<PathNode> nodes_;
-    const std::int64_t* weights_;
+    Rows weights_;
     bool unions_;
+    std::vector<Person> person_;
     PeopleOfClasses people_;
+    std::optional<MergeForest> forest_;
+    Rows last_, holes_;  // the last node; dim H_1 at each position
 };
 
 }  // namespace kech

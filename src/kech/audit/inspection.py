@@ -21,7 +21,7 @@ from kech.axes.spelling import (
     hint_at_variants,
     join_hints,
 )
-from kech.errors import BadOption, KechError, ManyValues
+from kech.errors import KechError, ManyValues, unusable_value
 from kech.points.people import encode_person, number_tuples
 from kech.points.points import build_axis, build_points
 from kech.release.column_costs import ColumnCost, compute_column_costs
@@ -112,7 +112,7 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     """
     check_is_table(table)
     if rows < 0:
-        raise BadOption("--rows", "write a number of rows, 0 or more.")
+        raise unusable_value("--rows", "Write a number of rows, 0 or more.")
     inspection = look_at(table, rows)
     options = suggest_input(table, inspection.columns)
     if as_read or not options:

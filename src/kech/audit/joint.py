@@ -111,10 +111,15 @@ def check_releases(
     if isinstance(releases, str) or not isinstance(releases, Sequence) or len(releases) < 2:
         raise BadOption("releases", "a joint k is of two releases or more. Name another one.")
     if isinstance(originals, str) or not isinstance(originals, Sequence) or len(originals) not in (1, len(releases)):
-        reason = f"name one for each of the {len(releases)} releases, in their order, or one for all."
+        reason = (
+            f"the number of originals does not fit. Name {len(releases)}, in the order of the releases, or one for all."
+        )
         raise BadOption("--original", reason)
     if len(originals) > 1 and not key:
-        raise BadOption("--key", "name the columns of the originals by which a row is recognised in the next version.")
+        raise BadOption(
+            "--key",
+            "it is missing. Name the columns of the originals by which a row is recognised in the next version.",
+        )
     without = [path for path in releases if find_beside(path) is None]
     if without and not request.columns.quasi_identifiers:
         raise BadOption("--qi", f"{str(without[0])!r} has no certificate beside it. Name its quasi-identifiers: --qi.")

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from kech.audit.joint import check_releases, link_versions, open_originals, read_release
-from kech.audit.placing import place_rows
+from kech.audit.placing import assign_rows_to_classes
 from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.release.composition import find_same
@@ -43,7 +43,7 @@ def compute_lives(
     request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
     if originals:
-        pairs, undecided = place_files(list(versions), originals, columns, request)
+        pairs, undecided = assign_rows_of_files(list(versions), originals, columns, request)
     else:
         pairs, undecided = read_versions(versions, columns), 0
     threads, memory = request.limits.threads or 1, limit_of(request.limits.memory)
@@ -58,11 +58,14 @@ def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
         raise BadOption("versions", f"its type is {type(versions).__name__}. Give a series, or a list of versions.")
     pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
     if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
-        raise BadOption("--original", "name the original of each released file, in their order, or one for all.")
+        raise BadOption(
+            "--original",
+            "the number of originals does not fit. Name one for each file, in their order, or one for all.",
+        )
     return [cast("lives.RowClasses", tuple(map(np.asarray, version))) for version in pairs]
 
 
-def place_files(
+def assign_rows_of_files(
     files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
 ) -> tuple[list[lives.RowClasses], int]:
     """The rows of each file and their classes; and how many rows fitted several."""
@@ -70,10 +73,10 @@ def place_files(
     published = [read_release(path, request) for path in files]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, key, request)]
-        return place_versions(link_versions(published, tables, key))
+        return assign_rows_of_versions(link_versions(published, tables, key))
 
 
-def place_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowClasses], int]:
+def assign_rows_of_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowClasses], int]:
     """Place version after version, each row under its labels of the version before where it can."""
     report("placing rows into classes")
     assigned: list[lives.RowClasses] = []
@@ -84,6 +87,6 @@ def place_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowCla
         same = find_same(versions[index - 1].linkage, version.linkage) if assigned else {}
         before = zip(*(values.tolist() for values in assigned[-1]), strict=True) if assigned else ()
         preferred = {row: same[cell] for row, cell in before if cell in same}
-        assigned.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
+        assigned.append(assign_rows_to_classes(cover, version.linkage.release.sizes, preferred, known))
         known.update(version.key.tolist())
     return assigned, undecided

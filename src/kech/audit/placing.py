@@ -15,7 +15,9 @@ from kech.release.covers import Cover
 from kech.release.published import Ints
 
 
-def place_rows(cover: Cover, sizes: Ints, preferred: Mapping[int, int], known: Collection[int]) -> tuple[Ints, Ints]:
+def assign_rows_to_classes(
+    cover: Cover, sizes: Ints, preferred: Mapping[int, int], known: Collection[int]
+) -> tuple[Ints, Ints]:
     """Rows and their classes: each class has as many rows as it holds; rows left over are in none.
 
     Rows that fit their preferred class come first, then those that are not known, and last known ones whose labels are

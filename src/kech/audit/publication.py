@@ -89,7 +89,9 @@ def publish_release(
 def check_folder(folder: Path, name: str) -> Path:
     """A folder that is new or empty, and a name for a file in it."""
     if Path(name).name != name or name in (PLAN, PAGE, PRIVATE):
-        raise BadTarget(name, "name a file in the folder, such as people.csv, without a path.")
+        raise BadTarget(
+            name, "this is no name of a file. Name a file in the folder, such as people.csv, without a path."
+        )
     with refuse_disk_errors(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")

@@ -95,7 +95,9 @@ def recount_people(release: Published, original: Table, request: Request | None 
     does not: the effort and the seed of the search.
     """
     if not original.person:
-        raise BadOption("--person", "name the columns of the original that tell people apart: --person COLUMN.")
+        raise BadOption(
+            "--person", "it is missing. Name the columns of the original that tell people apart: --person COLUMN."
+        )
     if release.document.get("series", {}).get("version", 1) > 1:
         return bound_people(release, original, LATER_VERSION)
     try:

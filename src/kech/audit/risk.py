@@ -15,7 +15,7 @@ import numpy as np
 
 from kech.audit.recount import Recount, name_people, number_people, recount_people
 from kech.certificate import AnyPath
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.release.linkage import check_covers, link
 from kech.release.published import Ints, Published, read_published
 from kech.request.parts import as_names
@@ -200,7 +200,7 @@ def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
     except (TypeError, ValueError):
         taus = ()
     if not taus or not all(0 < tau <= 1 for tau in taus):
-        raise BadOption("--threshold", "give chances above 0 and at most 1: --threshold 0.09 0.2.")
+        raise unusable_value("--threshold", "Give chances above 0 and at most 1: --threshold 0.09 0.2.")
     return taus
 
 

@@ -76,7 +76,7 @@ def verify_release(
     if quasi_identifiers is None and sensitive:
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
     check_person(request, original)
-    with as_file(path) as file:
+    with export_as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, request.goal, orders)
         roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
@@ -149,7 +149,7 @@ def check_figures(
         sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect_of(document)}
     goal.check_sensitive(sensitive)
-    goal.refuse_sample("no file shows that its rows are a random sample. Its certificate states it.")
+    check_sample(path, goal, figures.get("sample"))
     if goal.protect_history and "histories" not in figures:
         raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
     goals = goal.sensitive_goals()
@@ -161,6 +161,14 @@ def check_figures(
     checked_goals = ({} if goal.k is None else {"k": goal.k}) | goals
     checked_goals |= {"t_kind": "equal"} if "t" in checked_goals and not has_order(figures) else {}
     return figures | {"checked": {"certified": certified, "asked": checked_goals}}
+
+
+def check_sample(path: AnyPath, goal: Goal, sample: Mapping[str, Any] | None) -> None:
+    """Refuse a file whose certificate states no differential privacy, or a weaker one, where a goal asks for it."""
+    limits = {"dp_epsilon": goal.dp_epsilon, "dp_delta": goal.dp_delta}
+    missing = [name for name, most in limits.items() if most is not None and (sample is None or sample[name] > most)]
+    if missing:
+        raise ClaimBroken(path, [f"{name}: asked {limits[name]:g}, and no certificate states it" for name in missing])
 
 
 def read_orders(orders: Mapping[str, Sequence[str]] | None) -> dict[str, dict[str, Any]]:
@@ -214,7 +222,7 @@ def warn_reader(column: str, counts: tuple[int, int, int]) -> str:
 
 
 @contextmanager
-def as_file(path: AnyPath) -> Iterator[AnyPath]:
+def export_as_file(path: AnyPath) -> Iterator[AnyPath]:
     """The file itself; or the rows of a table of a database as text, in a private file while they are looked at."""
     address = find_address(path)
     if address is None:

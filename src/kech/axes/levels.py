@@ -92,11 +92,11 @@ def build_fixed_level(axis: Axis, level: int) -> Level:
 
 
 def fix_axis(axis: Axis) -> Axis:
-    """The axis without what follows from its rows: which values are rare, and the unit of numbers."""
-    if isinstance(axis, LineAxis):
-        unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
-        return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
-    return replace(axis, rows=None) if isinstance(axis, TreeAxis | RankAxis) else axis
+    """The axis without what follows from its rows: the unit of numbers.  At k = 1 no value of a text is rare."""
+    if not isinstance(axis, LineAxis):
+        return axis
+    unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
+    return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
 
 
 def mark_values(axis: Axis) -> Ints:

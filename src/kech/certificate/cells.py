@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from kech.certificate.tally import Cell, CellCounter, Coded, Counts, Ints, map_ahead, tally
-from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
+from kech.errors import BadColumns, NoSuchFile, UnreadableFile, unusable_value
 
 AnyPath = str | PathLike[str]
 Batch = list[list[Cell]]  # one list a column
@@ -71,9 +71,9 @@ def guess_format(name: AnyPath) -> str:
 def check_dialect(format: str, delimiter: object) -> None:
     """Refuse a format or delimiter that this reader does not know."""
     if format not in ("csv", "parquet"):
-        raise BadOption("format", "write csv or parquet.")
+        raise unusable_value("format", "Write csv or parquet.")
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n\0':
-        raise BadOption("delimiter", "write one character.")
+        raise unusable_value("delimiter", "Write one character.")
 
 
 def digest(path: Path) -> str:

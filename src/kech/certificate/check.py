@@ -16,7 +16,14 @@ from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_fi
 from kech.certificate.pages import find_unpublished
 from kech.certificate.sampled import STATED, broken_sample
 from kech.certificate.tally import Counts, sums
-from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn, check_path
+from kech.errors import (
+    ClaimBroken,
+    ColumnInTwoRoles,
+    NoQuasiIdentifier,
+    NoSuchColumn,
+    check_path,
+    unusable_value,
+)
 
 HIDDEN = "hidden"  # in place of the number of suppressed rows, where it could identify people
 IN_SERIES = {"rows_in": None, "suppressed": 0}  # suppressed rows of a series, in which rows wait
@@ -143,7 +150,7 @@ def check_table(
     """
     check_path(path)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise BadOption("k", "write a number of rows, 1 or more.")
+        raise unusable_value("k", "Write a number of rows, 1 or more.")
     if repeated := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(repeated[0], "quasi-identifier", "sensitive")
     table, goals_to_check = open_published(path, format, delimiter), dict(goals or {})
@@ -213,7 +220,7 @@ def count(
         raise NoSuchColumn(missing[0], table.columns, released=True)
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
     combinations = table.count([*quasi_identifiers, *names])
-    classes, group = combinations.first(width)
+    classes, group = combinations.group_by_first(width)
     values = zip(names, combinations.texts[width:], combinations.indices[width:], strict=True)
     return classes, {name: ClassCells(group, texts, indices, combinations.rows) for name, texts, indices in values}
 

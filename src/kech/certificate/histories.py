@@ -21,7 +21,7 @@ def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tupl
         raise NoSuchColumn(column, table.columns, released=True)
     names = [axis["column"] for axis in axes]
     counts = as_brackets(table, axes).count([*names, column])
-    _, group = counts.first(len(names))
+    _, group = counts.group_by_first(len(names))
     order = np.lexsort((group, counts.indices[-1]))
     person = counts.indices[-1][order]
     starts = np.flatnonzero(np.r_[True, np.diff(person) != 0][: len(person)])

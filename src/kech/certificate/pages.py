@@ -244,7 +244,7 @@ def _dictionaries(metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tu
     return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
 
 
-def _split(column: ParquetColumn, page: bytes, count: int) -> list[bytes]:
+def _split_values(column: ParquetColumn, page: bytes, count: int) -> list[bytes]:
     """The values in the bytes of a plain page or a dictionary."""
     if column.type != BYTE_ARRAY:
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
@@ -265,7 +265,7 @@ def _values(column: ParquetColumn, metadata: Struct, pages: Sequence[tuple[Struc
     values = ChunkValues(0, 0, set(), set(), [], True)
     for head, stored in pages:
         if head[1] in (DATA, DATA_V2):
-            encoding, rows, body = _body(column, metadata, head, stored)
+            encoding, rows, body = _read_page_body(column, metadata, head, stored)
             values.rows += rows
             if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
                 for numbers, _ in _runs(body[1:], body[0], rows):
@@ -278,7 +278,7 @@ def _values(column: ParquetColumn, metadata: Struct, pages: Sequence[tuple[Struc
     if used.all():
         values.plain.append(dictionary)
     else:
-        each = _split(column, dictionary, listed)
+        each = _split_values(column, dictionary, listed)
         values.referred = {each[i] for i in np.flatnonzero(used).tolist()}
         values.unused = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
     values.distinct += int(used.sum())
@@ -292,24 +292,24 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
     return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
 
 
-def _body(column: ParquetColumn, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
+def _read_page_body(column: ParquetColumn, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a data page, the number of its values, and their bytes, without the levels."""
     if head[1] == DATA:
         page, header = _unpack(metadata, stored, head[2]), head[5]
         if column.repeats:
             page = page[4 + int.from_bytes(page[:4], "little") :]
         levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
-        return header[2], _present(column, levels, header[1]), page[start:]
+        return header[2], _count_present(column, levels, header[1]), page[start:]
     header = head[8]
     start = header[5] + header[6]
     if header[5] < 0 or header[6] < 0:
         raise ValueError
     size = head[2] - start
     body = _unpack(metadata, stored[start:], size) if header.get(7, True) else stored[start:]
-    return header[4], _present(column, stored[header[6] :], header[1]), body
+    return header[4], _count_present(column, stored[header[6] :], header[1]), body
 
 
-def _present(column: ParquetColumn, levels: bytes, count: int) -> int:
+def _count_present(column: ParquetColumn, levels: bytes, count: int) -> int:
     """How many of the `count` cells of a page have a value, by their definition levels."""
     if count < 0:
         raise ValueError

@@ -40,7 +40,7 @@ class Counts:
         ]
         return zip(zip(*columns, strict=True), self.rows.tolist(), strict=True)
 
-    def first(self, columns: int) -> tuple["Counts", Ints]:
+    def group_by_first(self, columns: int) -> tuple["Counts", Ints]:
         """The combinations of the first columns only, and for each combination the index of its first cells there."""
         packing = PackedNumbers([max(len(texts) - 1, 0).bit_length() for texts in self.texts[:columns]])
         keys, group = np.unique(packing.pack(self.indices[:columns]), return_inverse=True)

@@ -15,7 +15,7 @@ import cyclopts
 from cyclopts import App, Group, Parameter
 
 import kech
-from kech.errors import BadOption, KechError, NoQuasiIdentifier
+from kech.errors import BadOption, KechError, NoQuasiIdentifier, unusable_value
 from kech.request import FIELDS, Columns, Field, Goal
 from kech.request.parts import CUTS, KIND_WITHOUT_L
 from kech.request.reference import HEADINGS, heading_of
@@ -296,7 +296,7 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     except (ValueError, OverflowError):
         count = 0
     if not 0 < count <= MOST_KS:
-        raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
+        raise unusable_value("--k", f"Write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
     return [k for span in spans for k in span]
 
 
@@ -304,7 +304,7 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     """Column and kind of `column=kind`, or column and order of `column=low<middle<high`."""
     column, equals, kind = text.rpartition("=")
     if not equals or not column:
-        raise BadOption("--axis", "write COLUMN=KIND, for example zip=hierarchy.")
+        raise unusable_value("--axis", "Write COLUMN=KIND, for example zip=hierarchy.")
     return column, kind.split("<") if "<" in kind else kind
 
 

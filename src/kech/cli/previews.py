@@ -61,7 +61,9 @@ def preview(
     if radius is not None and any(options.typed[name] is not None for name in options.typed if name in OF_A_RELEASE):
         raise BadOption("--radius", "it shows components, not a release. Omit --k, --cut and their options.")
     if plot is not None and not columns:
-        raise BadOption("--plot", "name the two quasi-identifiers to draw: --on COLUMN COLUMN.")
+        raise BadOption(
+            "--plot", "a plane needs two columns. Name the two quasi-identifiers to draw: --on COLUMN COLUMN."
+        )
     with options.open(table, request) as opened:
         price = None
         if request.goal.protect_history and radius is None:

@@ -63,7 +63,7 @@ def report(
         Also show entropy and recursive l, beta and delta of the sensitive columns.
     """
     if output is None and not json:
-        raise BadOption("--output", "name the page to write: -o report.html; or add --json.")
+        raise BadOption("--output", "it is missing. Name the page to write: -o report.html; or add --json.")
     if original is None and (seed or person or target is not None):
         unused = "only a private page uses --person, --target and --seed. Add --original FILE, or omit them."
         raise BadOption("--original", unused)

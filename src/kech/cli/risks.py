@@ -19,7 +19,7 @@ from kech.cli.intake import (
     read_plan_or_default,
     split_names,
 )
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.views import screen
 from kech.views.screen import audits as drawings
 
@@ -205,4 +205,4 @@ def parse_probabilities(texts: Sequence[str]) -> list[float]:
     try:
         return [float(text) for text in split_names(texts)]
     except ValueError:
-        raise BadOption("--threshold", "write numbers: --threshold 0.09 0.2.") from None
+        raise unusable_value("--threshold", "Write numbers: --threshold 0.09 0.2.") from None

@@ -22,13 +22,15 @@ from kech.cli.intake import (
     split_names,
     with_options,
 )
-from kech.errors import BadOption, BadTarget
+from kech.errors import BadOption, BadTarget, unusable_value
 from kech.request import FIELDS
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
 MOST_PARTITIONED = 5_000  # points with which partitions are searched by default: more take seconds
 MOST_PARTITIONED_IN_PICTURES = 100_000  # pictures mark what the cuts reach
+MOST_CUT = 5_000  # points that are cut at every k of a profile by default; for a picture, larger tables at one k
+USUAL_K = 5
 OVER_VERSIONS = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # options that it uses
 
 
@@ -94,7 +96,8 @@ def barcode(
         )
         most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
         if needs_partitions(result, reading, most) and not no_partitions:
-            result = kech.search_partitions(result, ks, threads=opened.threads)
+            effort = "normal" if reading == "partition" else "quick"
+            result = kech.search_partitions(result, ks, effort=effort, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
     summary = result.to_json(min(ks), chosen, readings, longest=longest, suppress=share)
@@ -114,7 +117,7 @@ def parse_radii(texts: Sequence[str], option: str) -> list[float]:
     try:
         return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        raise BadOption(option, f"write numbers: {option} 0.05,0.10,0.15.") from None
+        raise unusable_value(option, f"Write numbers: {option} 0.05,0.10,0.15.") from None
 
 
 @app.command
@@ -129,6 +132,7 @@ def profile(
     eps: Numbers = None,
     rows: Flag = False,
     one_person: Flag = False,
+    no_cuts: Flag = False,
     plot: Path | None = None,
 ) -> None:
     """Show how many rows cannot hide among k at each eps, before any cut is made. PRIVATE: not for publication.
@@ -147,6 +151,8 @@ def profile(
         List the numbers of the rows that need the largest eps, and the loss saved by leaving out 0.5 % of the rows.
     one_person: bool
         Show how much the needed eps can change when one person is removed.
+    no_cuts: bool
+        Do not cut the rows at each k to show what releases reach.
     plot: Path
         Draw exposed rows over eps and k into this file: .svg, .png or .html.
     """
@@ -158,6 +164,9 @@ def profile(
             opened, metric=metric, grid=options.typed["grid"] or "exact", max_points=request.limits.max_points
         )
         chosen = result.choose_ks(ks)
+        if not no_cuts:
+            cut_ks = choose_cut_ks(len(result.units.codes), chosen, has_picture=plot is not None)
+            result = kech.search_partitions(result, cut_ks, effort="quick", threads=opened.threads)
         summary = result.to_json(ks, radii)
         if rows:
             summary["last"] = [
@@ -168,6 +177,14 @@ def profile(
     if plot is not None:
         result.plot(plot)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_profile)
+
+
+def choose_cut_ks(points: int, ks: Sequence[int], *, has_picture: bool) -> Sequence[int]:
+    """The k at which a profile shows what the cuts reach: all of a table that is not large, otherwise one or none."""
+    if points <= MOST_CUT:
+        return ks
+    is_drawn = has_picture and points <= MOST_PARTITIONED_IN_PICTURES
+    return [min(ks, key=lambda k: abs(k - USUAL_K))] if is_drawn else []
 
 
 @app.command
@@ -228,7 +245,7 @@ def parse_node(text: str) -> list[int]:
     try:
         return [int(level) for level in text.split(",")]
     except ValueError:
-        raise BadOption("--node", "write a level for every column: --node 2,1,0.") from None
+        raise unusable_value("--node", "Write a level for every column: --node 2,1,0.") from None
 
 
 @app.command
@@ -319,7 +336,7 @@ def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
     if key:
         raise BadOption("--key", "it recognises rows of the originals. Add --original FILE ..., or omit --key.")
     if not tables:
-        raise BadOption("TABLE", "name a table, or a series: --series FOLDER.")
+        raise BadOption("TABLE", "it is missing. Name a table, or a series: --series FOLDER.")
     if len(tables) > 1:
         raise BadOption("--original", "several released files need their originals. Add --original FILE ...")
 

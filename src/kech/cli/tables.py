@@ -259,7 +259,10 @@ def publish_in_series(
 
 
 @app.command
-@with_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file")
+@with_options(
+    *("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file"),
+    but=("dp_epsilon", "dp_delta", "dp_rate"),  # no file shows that its rows are a sample; a plan may ask
+)
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
@@ -303,7 +306,10 @@ def verify(
     from kech.audit.verification import find_beside
 
     if (series is None) == (table is None):
-        raise BadOption("--series", "name a released file to check, or the folder of a series: one of the two.")
+        raise BadOption(
+            "--series",
+            "exactly one is needed. Name a released file to check, or the folder of a series: one of the two.",
+        )
     if series is not None:
         one_release = {"--certificate": certificate, "--population": population, "--original": original, "--key": key}
         check_alone(options, one_release)
@@ -325,7 +331,7 @@ def verify(
     certified = certificate is not None or find_beside(table) is not None
     quasi_identifiers = options.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
     if quasi_identifiers and request.goal == Goal():
-        raise BadOption("--k", "name the k to check: --k 5.")
+        raise BadOption("--k", "it is missing. Name the k to check: --k 5.")
     secrets = options.typed["sensitive"] or (request.columns.sensitive if quasi_identifiers else ())
     raw = original[0] if original else None
     check_search(options, raw)

@@ -7,6 +7,7 @@ sensitive values assigned to classes.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from kech.cuts.balls import cut_balls
 from kech.cuts.crowds import cut_crowded
 from kech.cuts.domain import cut_domain
 from kech.cuts.goals import cut_for_goals, protect_for_goals
@@ -47,7 +48,8 @@ def cut_points(
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     lowest_loss: SearchedCut = cut_local if points.person is None else cut_crowded
-    cut_searched: SearchedCut = cut_minimal if cut.cut == "minimal" else lowest_loss
+    smallest_eps: SearchedCut = cut_balls if cut.metric == "ball" else cut_minimal
+    cut_searched: SearchedCut = smallest_eps if cut.cut == "minimal" else lowest_loss
     if goal.has_sensitive_goals:
         cut_searched = partial(cut_for_goals, cut_searched, goal)
     if cut.suppress:

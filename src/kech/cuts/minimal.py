@@ -61,9 +61,9 @@ def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> t
     return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=width_and_loss), bound
 
 
-def solve(points: Points, k: int) -> Partition | None:
+def solve(points: Points, k: int, metric: str = "box") -> Partition | None:
     """The exact answer for a handful of rows."""
-    answer = minimal_complex(points, k)
+    answer = minimal_complex(points, k, metric)
     if answer is None:
         return None
     group = np.repeat(np.arange(len(answer[1])), [len(part) for part in answer[1]])
@@ -140,25 +140,26 @@ def cheapen(narrow: Partition, k: int, effort: str | float, run: Run) -> Partiti
 # -- gathering ---------------------------------------------------------------------------------------------
 
 
-def gather(points: Points, k: int, bound: float, eps: float) -> tuple[list[Partition], float]:
+def gather(points: Points, k: int, bound: float, eps: float, metric: str = "box") -> tuple[list[Partition], float]:
     """Classes whose reach is the smallest not shown to be impossible, if any; and the bound of eps raised to it.
 
     A partition of radius eps is known.  Where it is within twice the bound, nothing is done that takes long.
     """
     pairs = MOST_PAIRS if eps <= 2 * bound else inf
-    low, high, best = 2 * bound, 2 * eps, gather_within(points, k, 2 * bound, pairs)
+    low, high, best = 2 * bound, 2 * eps, gather_within(points, k, 2 * bound, pairs, metric)
     if best is not None:
         return best, bound
     while high - low > ROUNDING:
         reach = (low + high) / 2
-        classes = gather_within(points, k, reach, pairs)
+        classes = gather_within(points, k, reach, pairs, metric)
         low, high, best = (reach, high, best) if classes is None else (low, reach, classes)
     return best or [], low / 2
 
 
-def gather_within(points: Points, k: int, reach: float, pairs: float) -> list[Partition] | None:
+def gather_within(points: Points, k: int, reach: float, pairs: float, metric: str = "box") -> list[Partition] | None:
     """Classes within the reach of their centres, nothing where that would take long, or None where there are none."""
-    possible, shares = gather_points(points.codes, points.weights, points.metric(), k, reach + ROUNDING, pairs)
+    how = (points.metric(), metric == "ball", k, reach + ROUNDING, pairs)
+    possible, shares = gather_points(points.codes, points.weights, *how)
     if not possible:
         return None
     return [build_partition(points, *shares)] if len(shares[0]) else []

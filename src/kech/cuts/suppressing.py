@@ -40,7 +40,7 @@ from kech.points.points import Points, rebuild_without
 from kech.request import Cut, Goal
 from kech.system.console import report
 
-NO_WAY_OUT = "--suppress does not help: rows that are missing for their values would tell them."
+NO_WAY_OUT = "--suppress does not help: rows that are missing for their values would tell them. Omit it."
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 
 
@@ -147,25 +147,25 @@ def suppress_and_search(
 def suppress_at_price(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
     """The shares of the rows that stay; a row outside costs this share of the widest class there is."""
     points = partition.points
-    growth = [lost_values(axis) for axis in points.axes]
+    growth = [growth_without_value(axis) for axis in points.axes]
     shares = (partition.point, partition.group, partition.rows)
     how = (price * len(points.axes), most, points.person)
     return leave_out(points.codes, points.weights, limited_widths(points, limit), growth, k, *shares, *how)
 
 
-def lost_values(axis: Axis) -> Floats:
+def growth_without_value(axis: Axis) -> Floats:
     """By how much all widths of an axis grow when the last row with a code is left out: the axis is measured anew.
 
     Where one value is left, nothing has a width.
     """
-    grown = np.zeros(axis.size)
+    growth = np.zeros(axis.size)
     if axis.kind in ("ordered", "hierarchy") or (isinstance(axis, LineAxis) and axis.span is None):
-        return grown  # of a tree, what few rows hold is not counted
+        return growth  # of a tree, what few rows hold is not counted
     if axis.size <= 2:
-        return grown - 1
+        return growth - 1
     if not isinstance(axis, LineAxis):
-        return grown + 1 / (axis.size - 2)
+        return growth + 1 / (axis.size - 2)
     if axis.values > 2:
         shorter = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
-        grown[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
-    return grown
+        growth[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
+    return growth

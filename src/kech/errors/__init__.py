@@ -126,11 +126,16 @@ class NoQuasiIdentifier(UsageError):
 
 
 class BadOption(UsageError):
-    """An option has a value that kech cannot use."""
+    """An option has a value that kech cannot use, or does not fit the others."""
 
     def __init__(self, option: str, reason: str) -> None:
         self.option, self.reason = option, reason
         super().__init__(f"{option}: {reason}")
+
+
+def unusable_value(option: str, advice: str) -> BadOption:
+    """The refusal of a value; the advice says what to write instead."""
+    return BadOption(option, f"kech cannot use this value. {advice}")
 
 
 class NotAPath(BadOption):

@@ -698,7 +698,7 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Column
     Texts with equal forms have one code: `hiv`, `HIV` and ` hiv `.
     """
     choice = table.choice(column)
-    kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
+    kind = "ordered" if choice.kind == "ordered" else table.sensitive_kind(column)
     read = "text" if kind == "ordered" else kind
     values, _ = table.values(column, read)
     if kind == "text":

@@ -188,7 +188,9 @@ class Ledger:
         """Strike out a release that was never handed out: a file, or how its hash begins; gives the hashes back."""
         start = digest(Path(release)) if Path(release).is_file() else str(release)
         if len(start) < SHORTEST:
-            raise BadOption("--forget", f"name a released file, or at least {SHORTEST} letters of its hash.")
+            raise BadOption(
+                "--forget", f"this is no release. Name a released file, or at least {SHORTEST} letters of its hash."
+            )
         with self.lock() as book:
             struck = [entry for entry in book.releases if entry.release.startswith(start)]
             if not struck:

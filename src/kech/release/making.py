@@ -109,7 +109,7 @@ def check_request(request: Request, table: Table) -> int | None:
     if request.goal.protect_history:
         check_number_column(table.columns)
     if k is None and request.cut.eps is None:
-        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+        raise BadOption("--k", "it is missing. Say among how many rows every row must hide: --k 5.")
     return None if k is None else check_ks([k], table.rows)[0]
 
 

@@ -65,7 +65,7 @@ def see_plane(partition: Partition, columns: Sequence[str], *, cells: bool) -> P
     """The points and the classes of a partition, seen on two columns; `cells` are those of equal levels."""
     names = [axis.column for axis in partition.points.axes]
     if len(columns) != 2 or columns[0] == columns[1]:
-        raise BadOption("--on", "name two different quasi-identifiers: --on COLUMN COLUMN.")
+        raise BadOption("--on", "a plane needs two columns. Name two different quasi-identifiers: --on COLUMN COLUMN.")
     for name in columns:
         check_shown(name, names, partition)
     return build_plane(partition, [names.index(name) for name in columns], cells=cells)

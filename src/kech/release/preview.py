@@ -16,12 +16,13 @@ from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
 from kech.axes.grid import DAY, Floats, Ints
 from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.points.partition import Partition
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
 from kech.release.release import Release
+from kech.release.rows import find_class_of_loaded_rows
 from kech.release.sentences import column_words, consequences, price_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
@@ -74,7 +75,9 @@ class Preview:
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the plane; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
         if self.plane is None:
-            raise BadOption("--on", "name the two quasi-identifiers to draw: --on COLUMN COLUMN.")
+            raise BadOption(
+                "--on", "a plane needs two columns. Name the two quasi-identifiers to draw: --on COLUMN COLUMN."
+            )
         return self.plane.plot(path, ax=ax)
 
 
@@ -94,13 +97,13 @@ def compute_preview(
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
-        raise BadOption("--rows", "write a number of rows, 0 or more.")
+        raise unusable_value("--rows", "Write a number of rows, 0 or more.")
     if isinstance(seen, Table):
         return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):
         return preview_release(seen, on, rows, costs=costs)
     if eps is None or not 0 <= eps < inf:
-        raise BadOption("--radius", "give a radius of 0 or more.")
+        raise unusable_value("--radius", "Give a radius of 0 or more.")
     return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
 
 
@@ -128,7 +131,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     table = release.table
     indices = [table.loaded.index(name) for name in release.columns]
     before = [[row[at] for at in indices] for row in table.head(rows)] if rows else []
-    classes = find_classes(release, len(before)) if rows else []
+    classes = find_class_of_loaded_rows(release)[: len(before)].tolist() if rows else []
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
     shared = weigh_shared_values(partition, release.request)
@@ -172,15 +175,6 @@ def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
         start, stop = axis.domain
         return np.asarray((widths * (stop - start) + axis.unit * axis.inclusive) / (DAY if axis.is_date else 1.0))
     return np.asarray(1 + widths * (axis.parameters(())["leaves"] - 1))
-
-
-def find_classes(release: Release, rows: int) -> list[int]:
-    """The class of each of the first rows, -1 where it is left out."""
-    partition = release.partition
-    codes = release.table.engine.code_rows(partition.points.mappings)
-    _, point = np.unique(codes, axis=0, return_inverse=True)
-    owner = dict(zip(partition.point.tolist(), partition.group.tolist(), strict=True))
-    return [owner.get(p, -1) for p in point.ravel()[:rows].tolist()]
 
 
 def relabel(release: Release, row: Cells, group: int) -> Cells:

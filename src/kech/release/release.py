@@ -38,7 +38,7 @@ from kech.release.writing import (
     as_missing,
     as_texts,
     as_typed,
-    check_beside,
+    check_certificate_path,
     check_elsewhere,
     check_intervals,
     check_mapping,
@@ -270,7 +270,8 @@ class Release:
         """
         with refuse_disk_errors(path):
             target = check_target(path, self.table)
-            beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
+            named = check_certificate_path(Path(certificate), self.table, target) if certificate else None
+            beside = named or certificate_path(target)
         private = check_mapping(mapping, self.table, target, beside)
         with (
             refuse_disk_errors(target),
@@ -300,7 +301,7 @@ class Release:
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
         with refuse_disk_errors(Path(certificate)):
-            beside = check_beside(Path(certificate), self.table)
+            beside = check_certificate_path(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)
         with (
             refuse_disk_errors(beside),

@@ -40,7 +40,15 @@ def count_crowds(table: Table) -> dict[str, Any]:
 
 
 def find_class_of_rows(release: Release, rows: int) -> Ints:
-    """The class of each row of the whole table, -1 where it is left out; equal rows may be divided among classes."""
+    """The class of each row of the whole table, -1 where it is left out."""
+    classes = np.full(rows, -1, np.int64)
+    numbers = np.asarray(release.table.engine.read_texts([]).column(0).to_numpy(), np.int64)
+    classes[numbers] = find_class_of_loaded_rows(release)
+    return classes
+
+
+def find_class_of_loaded_rows(release: Release) -> Ints:
+    """The class of each row that the release was made of, -1 where it is left out; equal rows may be divided."""
     partition, engine = release.partition, release.table.engine
     codes = engine.code_rows(partition.points.mappings)
     shares, point = partition.shares(), number_tuples(codes[:, ::-1])  # points ascend by their first code
@@ -51,10 +59,7 @@ def find_class_of_rows(release: Release, rows: int) -> Ints:
     at = np.searchsorted(shares["point"] * factor + shares["last"], point * factor + rank)
     share = np.minimum(at, len(shares["point"]) - 1)
     is_published = (at < len(shares["point"])) & (shares["point"][share] == point)
-    classes = np.full(rows, -1, np.int64)
-    numbers = np.asarray(engine.read_texts([]).column(0).to_numpy(), np.int64)
-    classes[numbers] = np.where(is_published, shares["class"][share], -1)
-    return classes
+    return np.where(is_published, shares["class"][share], -1)
 
 
 def describe_classes(release: Release) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, certificate_path, open_published, published_columns
 from kech.certificate.labels import DAY, EVERYTHING, exact_position, range_reader, read_set, split_interval
-from kech.errors import BadOption, BadTarget, check_path
+from kech.errors import BadTarget, check_path, unusable_value
 from kech.release.published import Ints, Published, dialect_of, read_published
 from kech.release.writing import FORMATS, write_batches
 from kech.system.files import draft_file, put_in_place, refuse_disk_errors
@@ -105,7 +105,7 @@ def make_twin(path: AnyPath, certificate: AnyPath | None = None, *, seed: int = 
     a set or an order evenly too.  Labels of hierarchies stay.  `*` is drawn as the label of another row of its column.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BadOption("--seed", "write a whole number, 0 or more.")
+        raise unusable_value("--seed", "Write a whole number, 0 or more.")
     published = read_published(path, certificate=certificate)
     draw = np.random.Generator(np.random.PCG64(seed)).random
     drawn = {

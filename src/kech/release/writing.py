@@ -53,15 +53,15 @@ def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
     if target.suffix.lower() not in FORMATS and not target.is_dir():
         raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
-    check_place(target, table)
+    check_output_path(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go. Choose another name.")
     return target
 
 
-def check_beside(certificate: Path, table: Table, target: Path | None = None) -> Path:
+def check_certificate_path(certificate: Path, table: Table, target: Path | None = None) -> Path:
     """A name for a certificate: neither the source nor the release."""
-    check_place(certificate, table)
+    check_output_path(certificate, table)
     if target is not None and certificate.resolve() == target.resolve():
         raise BadTarget(certificate, "the release itself goes there. Name another file for the certificate.")
     return certificate
@@ -75,7 +75,7 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".json":
             raise BadTarget(target, "the name of a mapping must end in .json. Rename it.")
-        check_place(target, table)
+        check_output_path(target, table)
         if any(target.resolve() == other.resolve() for other in others):
             raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
     return target
@@ -88,11 +88,11 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
     with refuse_disk_errors(target):
         if target.suffix.lower() != ".sql":
             raise BadTarget(target, "the name of a query must end in .sql. Rename it.")
-        check_place(target, table)
+        check_output_path(target, table)
     return target
 
 
-def check_place(target: Path, table: Table) -> None:
+def check_output_path(target: Path, table: Table) -> None:
     """A file that may be written: its folder is there, and it is no part of the source."""
     if target.is_dir():
         raise BadTarget(target, "it is a folder; name a file.")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 
 import msgspec
 
-from kech.errors import BadOption, ColumnInTwoRoles
+from kech.errors import BadOption, ColumnInTwoRoles, unusable_value
 from kech.request.sampling import smallest_epsilon, smallest_k
 
 OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
@@ -42,6 +42,7 @@ class CutRules:
     by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
     by_components: bool = False  # it accepts --eps instead of --k, and --reading
     keeps_histories: bool = False  # it accepts --protect-history
+    measures_balls: bool = False  # it accepts --metric ball
 
 
 CUTS = {
@@ -55,6 +56,7 @@ CUTS = {
         "smallest eps, then lowest loss",
         "the widest class is kept as narrow as the search could make it",
         is_searched=True,
+        measures_balls=True,
     ),
     "domain": CutRules(
         "one level for all rows of a column",
@@ -78,11 +80,11 @@ def list_cuts() -> str:
 YES_OR_NO: dict[str, Any] = {  # arguments of every field that is a switch
     "example": "true",
     "accepts": lambda value: isinstance(value, bool),
-    "reason": "write true or false.",
+    "reason": "Write true or false.",
 }
 SHARE_BELOW_ONE: dict[str, Any] = {
     "accepts": lambda share: 0 <= share < 1,
-    "reason": "write a share of the rows, 0 or more and less than 1.",
+    "reason": "Write a share of the rows, 0 or more and less than 1.",
     "percent": True,
 }
 
@@ -132,10 +134,9 @@ class Field:
 
     def refuse(self) -> NoReturn:
         """Raise a refusal that says what to write for this field."""
-        choices = f"choose among {', '.join(self.choices)}."
-        raise BadOption(
-            self.option, self.reason or (choices if self.choices else f"write a value such as {self.example}.")
-        ) from None
+        choices = f"Choose among {', '.join(self.choices)}."
+        example = f"Write a value such as {self.example}."
+        raise unusable_value(self.option, self.reason or (choices if self.choices else example)) from None
 
 
 class PartType(msgspec.StructMeta):
@@ -190,7 +191,7 @@ class Input(Part, frozen=True):
             "Decimal mark of numbers in text: a point (default), or a comma as in 1.234,5.",
             ",",
             choices=(".", ","),
-            reason="write a point or a comma.",
+            reason="Write a point or a comma.",
         ),
     ] = None
     dates: Annotated[
@@ -302,7 +303,7 @@ class Goal(Part, frozen=True):
             "Smallest size of a class: its people where --person is given, otherwise its rows.",
             "5",
             accepts=lambda k: is_whole(k, 1),
-            reason="write a number of rows or people, 1 or more.",
+            reason="Write a number of rows or people, 1 or more.",
             resets=("eps",),
             first=True,
             public=True,
@@ -314,7 +315,7 @@ class Goal(Part, frozen=True):
             "Number of different values that each sensitive column must have in every class: --l 3.",
             "3",
             accepts=lambda l: l >= 1 and isfinite(l),  # noqa: E741
-            reason="l is a number of values: write 1 or more.",
+            reason="Write a number of values, 1 or more.",
             resets=("l_kind", "c"),
             public=True,
         ),
@@ -335,7 +336,7 @@ class Goal(Part, frozen=True):
             "value and all rarer ones together.",
             "2",
             accepts=lambda c: c > 0 and isfinite(c),
-            reason="c is a factor: write a number greater than 0.",
+            reason="Write a factor greater than 0.",
             public=True,
         ),
     ] = None
@@ -345,7 +346,7 @@ class Goal(Part, frozen=True):
             "Largest distance between the values of a class and those of the whole table, from 0 to 1: --t 0.2.",
             "0.2",
             accepts=lambda t: 0 <= t <= 1,
-            reason="t is a distance: write a number from 0 to 1.",
+            reason="Write a distance from 0 to 1.",
             public=True,
         ),
     ] = None
@@ -364,7 +365,7 @@ class Goal(Part, frozen=True):
             "Largest share of a class that one sensitive value may have: --alpha 0.5.",
             "0.5",
             accepts=lambda alpha: 0 < alpha <= 1,
-            reason="alpha is a share: write a number above 0 and at most 1.",
+            reason="Write a share above 0 and at most 1.",
             public=True,
         ),
     ] = None
@@ -385,7 +386,7 @@ class Goal(Part, frozen=True):
             "levels. Also needs --dp-delta and --dp-rate; k follows from the three.",
             "1",
             accepts=lambda epsilon: 0 < epsilon <= LARGEST_EPSILON,
-            reason=f"epsilon bounds a ratio of probabilities: write a number above 0, up to {LARGEST_EPSILON}.",
+            reason=f"Write a number above 0, up to {LARGEST_EPSILON}.",
             resets=("k",),
             public=True,
         ),
@@ -396,7 +397,7 @@ class Goal(Part, frozen=True):
             "Probability with which --dp-epsilon may fail; it should be much smaller than 1 / rows.",
             "1e-6",
             accepts=lambda delta: SMALLEST_DELTA <= delta < 1,
-            reason=f"delta is a probability: write a number from {SMALLEST_DELTA:g}, below 1.",
+            reason=f"Write a probability from {SMALLEST_DELTA:g}, below 1.",
             resets=("k",),
             public=True,
         ),
@@ -408,7 +409,7 @@ class Goal(Part, frozen=True):
             "k.",
             "10%",
             accepts=lambda rate: SMALLEST_RATE <= rate < 1,
-            reason=f"write a share of the rows, from {SMALLEST_RATE}, below 1.",
+            reason=f"Write a share of the rows, from {SMALLEST_RATE}, below 1.",
             resets=("k",),
             public=True,
             percent=True,
@@ -497,6 +498,16 @@ class Cut(Part, frozen=True):
             public=True,
         ),
     ] = "local"
+    metric: Annotated[
+        str,
+        Field(
+            "How the minimal cut measures classes: box (default: half the widest side) or ball (radius of the smallest "
+            "enclosing ball; numbers and dates with --grid exact).",
+            "ball",
+            choices=("box", "ball"),
+            public=True,
+        ),
+    ] = "box"
     reading: Annotated[
         str,
         Field(
@@ -515,7 +526,7 @@ class Cut(Part, frozen=True):
             "Radius of the regime cut, instead of k.",
             "0.1",
             accepts=lambda eps: 0 <= eps < inf,
-            reason="write a radius, 0 or more.",
+            reason="Write a radius, 0 or more.",
             resets=("k", "field"),
             public=True,
         ),
@@ -535,7 +546,7 @@ class Cut(Part, frozen=True):
             "Weights of columns in the loss, by default 1: --weights age=3 keeps age more precise.",
             "age=3",
             accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
-            reason=f"name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            reason=f"Name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
             public=True,
         ),
     ] = None
@@ -546,7 +557,7 @@ class Cut(Part, frozen=True):
             "The level of a number or date is its step: --grid 10.",
             "job=1",
             accepts=lambda levels: all(is_whole(level, 0) for level in levels.values()),
-            reason="name columns with the number of a level, 0 or more: job=1.",
+            reason="Name columns with the number of a level, 0 or more: job=1.",
             public=True,
         ),
     ] = None
@@ -557,7 +568,7 @@ class Cut(Part, frozen=True):
             "the best so far.",
             "best",
             accepts=lambda effort: effort in EFFORTS or (not isinstance(effort, str) and 0 <= effort < inf),
-            reason=f"choose among {', '.join(EFFORTS)}, or write a number of seconds.",
+            reason=f"Choose among {', '.join(EFFORTS)}, or write a number of seconds.",
         ),
     ] = None
     seed: Annotated[
@@ -567,7 +578,7 @@ class Cut(Part, frozen=True):
             "always secret.",
             "7",
             accepts=lambda seed: is_whole(seed, 0, LARGEST_SEED),
-            reason=f"write a whole number from 0 to {LARGEST_SEED}.",
+            reason=f"Write a whole number from 0 to {LARGEST_SEED}.",
         ),
     ] = 0
 
@@ -647,7 +658,7 @@ class Limits(Part, frozen=True):
             "Number of threads. By default all cores; the engine of a small table has one.",
             "4",
             accepts=lambda threads: is_whole(threads, 1, MOST_THREADS),
-            reason=f"write a whole number from 1 to {MOST_THREADS}.",
+            reason=f"Write a whole number from 1 to {MOST_THREADS}.",
         ),
     ] = None
     engine: Annotated[
@@ -667,7 +678,7 @@ class Limits(Part, frozen=True):
             "decides.",
             "1000000",
             accepts=lambda points: is_whole(points, 1),
-            reason="write a number of points, 1 or more.",
+            reason="Write a number of points, 1 or more.",
         ),
     ] = None
 
@@ -698,7 +709,7 @@ class SeriesPolicy(Part, frozen=True):
             "The series remembers it.",
             "500",
             accepts=lambda rows: is_whole(rows, 0),
-            reason="write a number of rows, 0 or more.",
+            reason="Write a number of rows, 0 or more.",
         ),
     ] = None
     departures: Annotated[
@@ -726,7 +737,7 @@ class SeriesPolicy(Part, frozen=True):
             "more, since the key is probably wrong. The series remembers it.",
             "100%",
             accepts=lambda share: 0 <= share <= 1,
-            reason="write a share of the rows, from 0 to 1.",
+            reason="Write a share of the rows, from 0 to 1.",
             percent=True,
         ),
     ] = None
@@ -745,7 +756,7 @@ def build_part(kind: type[Part], title: str, value: Any) -> Any:
         return value
     fields = {field.name: field for field in fields_of(kind)}
     if not isinstance(value, Mapping):
-        raise BadOption(f"[{title}]", f"write it as a section with the fields {', '.join(fields)}.")
+        raise unusable_value(f"[{title}]", f"Write it as a section with the fields {', '.join(fields)}.")
     for name in value:
         check_known(name, fields, f"[{title}] has no such field.")
     return kind(**{name: fields[name].convert(each) for name, each in value.items()})
@@ -776,7 +787,7 @@ def as_names(names: Any, option: str) -> tuple[str, ...]:
     """One name or several as a tuple without repeats."""
     listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
     if not all(isinstance(name, str) for name in listed):
-        raise BadOption(option, "write a list of names, each a text.")
+        raise unusable_value(option, "Write a list of names, each a text.")
     return tuple(dict.fromkeys(listed))
 
 
@@ -789,7 +800,7 @@ def check_grid(grid: Any) -> str | float:
     except (TypeError, ValueError):
         step = 0.0
     if not 0 < step < inf:
-        raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
+        raise unusable_value("--grid", "Write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step
 
 

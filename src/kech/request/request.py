@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 import msgspec
 
-from kech.errors import BadOption, GoalNotMet, TooFewRows
+from kech.errors import BadOption, GoalNotMet, TooFewRows, unusable_value
 from kech.request.parts import (
     AXIS_KINDS,
     CUTS,
@@ -68,12 +68,16 @@ class Request(Part, frozen=True):
     def __post_init__(self) -> None:
         set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
         if not isinstance(self.axes, Mapping):
-            raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
+            raise unusable_value("--axis", "Name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
+        if self.cut.metric != "box" and not CUTS[self.cut.cut].measures_balls:
+            raise BadOption("--metric", "only --cut minimal measures balls. Add --cut minimal, or omit --metric.")
+        if self.cut.metric != "box" and self.cut.suppress:
+            raise BadOption("--suppress", "rows are left out by boxes only. Omit it, or use --metric box.")
         if self.cut.suppress and self.cut.eps is not None:
             raise BadOption(
                 "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
@@ -123,6 +127,8 @@ class Request(Part, frozen=True):
         rules = CUTS.get(fields.get("cut", ""))
         if rules and not rules.by_components:  # only cuts by components have these fields
             fields = {"reading": "strict", "field": 2} | fields
+        if rules and not rules.measures_balls:
+            fields = {"metric": "box"} | fields
         for name in [*fields]:
             reset = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in reset}
@@ -148,6 +154,7 @@ class Request(Part, frozen=True):
         unused = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
+            "metric": self.cut.metric == "box",
             "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,
             "suppress": not self.cut.suppress,
@@ -198,7 +205,7 @@ def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> Ax
     axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
-            raise BadOption("--axis", f"choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
+            raise unusable_value("--axis", f"Choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
         axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.request import Request
 from kech.studio.icicle import see_icicle
@@ -34,6 +34,7 @@ from kech.studio.options import (
 
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
+MOST_CUT = 5_000  # points that are cut at round k for the picture of a profile
 
 
 @dataclass
@@ -67,8 +68,8 @@ class TableSession:
         return self.keep(f"lattice {grid}", lambda: kech.compute_lattice(self.table, grid=grid))  # type: ignore[no-any-return]
 
     def profile(self) -> kech.Profile:
-        """The profile of exact values."""
-        return self.keep("profile", lambda: kech.compute_profile(self.table))  # type: ignore[no-any-return]
+        """The profile of exact values; of a table that is not large, with what the cuts reach."""
+        return self.keep("profile", lambda: mark_cuts(kech.compute_profile(self.table)))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -163,6 +164,13 @@ def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
 
 
+def mark_cuts(profile: kech.Profile) -> kech.Profile:
+    """The profile, with what the cuts reach at round k where that takes a few seconds at most."""
+    if len(profile.units.codes) > MOST_CUT:
+        return profile
+    return kech.search_partitions(profile, profile.choose_ks(None), effort="quick", threads=profile.threads)
+
+
 def profile(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
     """`kech profile`."""
     return session.profile().to_json(options.k)
@@ -176,7 +184,7 @@ def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
         "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
     }
     if options.of not in drawn:
-        raise BadOption("picture", f"choose among {', '.join(drawn)}.")
+        raise unusable_value("picture", f"Choose among {', '.join(drawn)}.")
     file = Path("picture.svg")  # in the private folder of the table, where a child works
     drawn[options.of](file)
     text = file.read_text("utf-8")

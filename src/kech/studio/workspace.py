@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 import kech
 from kech.certificate import BESIDE
-from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
+from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError, unusable_value
 from kech.release.series.store import BOOK
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -131,7 +131,7 @@ class OpenTable:
         """Keep a hierarchy under a name of our own."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in TREES:
-            raise BadOption("hierarchy", f"give a file that ends in {' or '.join(TREES)}.")
+            raise unusable_value("hierarchy", f"Give a file that ends in {' or '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
         with refuse_disk_errors(Path(path.name)), open(path, "wb", opener=open_private) as file:
             file.write(body)
@@ -163,7 +163,7 @@ class OpenTable:
     def ask(self, verb: str, options: dict[str, Any]) -> Job:
         """Start a job; the same question again is the same job, unless it came to nothing."""
         if verb not in VERBS:
-            raise BadOption("verb", f"choose among {', '.join(VERBS)}.")
+            raise unusable_value("verb", f"Choose among {', '.join(VERBS)}.")
         reads_all = VERBS[verb].reads_all_columns
         if not reads_all:
             self.check_roles()
@@ -346,7 +346,10 @@ class Workspace:
         parts = PurePosixPath(name).parts
         plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
-            raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
+            raise BadTarget(
+                name[:LONGEST_NAME],
+                "this is no name of a folder. Name a folder such as town-k5: letters, no leading dot, no path.",
+            )
         try:
             path = self.target.joinpath(*parts).resolve()
             taken = path.exists() and not path.is_dir()

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 import numpy as np
 import pyarrow as pa
 
-from kech.errors import BadOption, BadRow, KechError, UnreadableFile
+from kech.errors import BadOption, BadRow, KechError, UnreadableFile, unusable_value
 
 DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -43,7 +43,9 @@ class CsvDialect:
 def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> CsvDialect:
     """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n\0'):
-        raise BadOption("--delimiter", "give one ASCII character, not a quote or line break; write a tab as $'\\t'.")
+        raise unusable_value(
+            "--delimiter", "Give one ASCII character, not a quote or line break; write a tab as $'\\t'."
+        )
     codec = choose_encoding(path, encoding)
     plain = codec == "utf-8" and check_utf8_and_line_ends(path)
     with open_text(path, codec) as file:

@@ -186,13 +186,13 @@ class Postgres:
         """Copy the selected columns of a table or view into the table `kept`, with a number for each row."""
         schema = address.names[:-1] or (self.rows("SELECT current_schema()", READING)[0][0],)
         self._table = ".".join(map(quote, (*schema, address.names[-1])))
-        self._keep([names[i] for i in selected], selected, nulls)
+        self._copy_columns([names[i] for i in selected], selected, nulls)
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches."""
         schema = pa.schema([batches.schema.field(i) for i in selected])
         self._load_batches(pa.RecordBatchReader.from_batches(schema, select_columns(batches, selected)), path)
-        self._keep(schema.names, selected, nulls)
+        self._copy_columns(schema.names, selected, nulls)
         self.drop("incoming", "TABLE")
 
     def _load_batches(self, batches: Any, path: object) -> None:
@@ -203,7 +203,7 @@ class Postgres:
             create_table(self.connection, "TEMP TABLE", "incoming", batches.schema, path)
             copy_in(self.connection, "incoming", batches, path)
 
-    def _keep(self, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
+    def _copy_columns(self, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Create the table `kept`: the selected columns, and a number for each row.
 
         One scan numbers them, so that every later query has the same numbers.

@@ -104,7 +104,10 @@ def cluster_address(typed: str) -> Address:
     """The address spark://host:port/path: a cluster of Spark, and a path on its workers."""
     host, slash, path = typed.partition("/")
     if not host or not path.strip("/"):
-        raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
+        raise BadOption(
+            "table",
+            "the address names no path. Name the path of its Parquet files on the workers: spark://host:7077/data/people.",
+        )
     address = path_address(slash + path)
     return replace(address, shown=f"spark://{hide_password(host)}{address.shown}", master=f"spark://{host}")
 
@@ -114,7 +117,7 @@ def path_address(typed: str) -> Address:
     scheme, colon, rest = typed.rpartition("://")
     host, slash, path = rest.partition("/")
     if not path.strip("/"):
-        raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
+        raise BadOption("table", "the address names no path. Name the path of its Parquet files: s3a://bucket/people.")
     if re.search(":[^@]*[^@0-9]", host) and "@" not in host and "@" in path:  # a password with a slash, as those of S3
         _, _, path = path.rpartition("@")
         printable = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
@@ -132,7 +135,7 @@ def hide_password(host: str) -> str:
 def split_name(text: str, example: str) -> tuple[str, ...]:
     """The parts of a name between dots; a part with a dot is in double quotes."""
     if not re.fullmatch(rf"({NAME})(\.({NAME}))?", text):
-        raise BadOption("table", f"name one table of the database: {example}.")
+        raise BadOption("table", f"the address names no table, or several. Name one table of the database: {example}.")
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(NAME, text))
 
 

@@ -156,17 +156,17 @@ class Spark:
 
     def load_parquet(self, path: Path, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file, or a folder of them, by a path that is valid on this machine and on the workers."""
-        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, selected, nulls)
+        self._copy_columns(read_parquet(self.session, f"file://{path.resolve()}", path), names, selected, nulls)
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read Parquet files from any file system that Spark can access."""
-        self._keep(read_parquet(self.session, address.location, address), names, selected, nulls)
+        self._copy_columns(read_parquet(self.session, address.location, address), names, selected, nulls)
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Send record batches to the workers."""
-        self._keep(send(self.session, batches, path), batches.schema.names, selected, nulls)
+        self._copy_columns(send(self.session, batches, path), batches.schema.names, selected, nulls)
 
-    def _keep(self, frame: Any, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
+    def _copy_columns(self, frame: Any, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Create the table `kept`: the selected columns, and a number for each row.
 
         The number is the position in the partition, plus the rows of all partitions before it.

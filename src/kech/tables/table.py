@@ -25,6 +25,7 @@ from kech.errors import (
     NoSuchColumn,
     TooLarge,
     UnreadableFile,
+    unusable_value,
 )
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
 from kech.request.parts import DEFAULT_AXIS, ROLES, Input
@@ -216,7 +217,7 @@ class Table:
         kind = self.choice(column).kind
         return check_kind(column, self.facts(column), kind) if kind else guess_kind(column, self.facts(column))
 
-    def secret_kind(self, column: str) -> str:
+    def sensitive_kind(self, column: str) -> str:
         """The kind of a sensitive column: number, date or text; a doubtful column is text."""
         kind = self.choice(column).kind
         return check_kind(column, self.facts(column), kind) if kind else plain_kind(self.facts(column))
@@ -457,7 +458,7 @@ def check_key(key_file: str | PathLike[str] | None) -> None:
 def check_is_request(request: object) -> None:
     """Refuse an argument that is not a Request, such as the path of a plan."""
     if request is not None and not isinstance(request, Request):
-        raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
+        raise unusable_value("request", "Give a kech.Request; kech.read_request reads one from a plan file.")
 
 
 def check_is_table(table: object, name: str = "table") -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.errors import BadOption, KechError, MissingExtra, ResourceError
+from kech.errors import KechError, MissingExtra, ResourceError, unusable_value
 from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
@@ -33,7 +33,7 @@ SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what 
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 500
 NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
-NOT_ALL_HOLES = "holes were not computed in every dimension"
+NOT_ALL_HOLES = "components are large enough from the lower eps on, but holes were not computed in every dimension"
 NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
 MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
@@ -181,7 +181,7 @@ class WeightedBarcode:
         Where a person may have several rows, k counts people.
         """
         if reading not in READINGS:
-            raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
+            raise unusable_value("--reading", f"Choose among {', '.join(READINGS)}.")
         check_k(k)
         if reading == "partition":
             return None if suppress else self._partition_regimes(k)
@@ -226,6 +226,9 @@ class WeightedBarcode:
             limit = self.filtration.points.suppression_limit(suppress)
             earliest = first_of(join_regimes(self._steps("homological", k, limit))).at_least
             latest = first_of(self.regimes("strict", k, suppress) or [])
+            if reading == "partition" and k in self.reached and self.reached[k].eps_at_most < latest.at_most:
+                eps, classes = self.reached[k].eps_at_most, self.reached[k].classes
+                latest = Start(eps, eps, classes, 0)
             reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
             return replace(latest, at_least=earliest, reason=reason * (earliest < latest.at_most))
         start, reached = first_of(regimes), self.reached.get(k)
@@ -376,7 +379,7 @@ def compute_barcode(
     """
     check_is_table(table)
     if max_dimension is not None and max_dimension < 0:
-        raise BadOption("--max-dimension", "give a dimension, 0 or more.")
+        raise unusable_value("--max-dimension", "Give a dimension, 0 or more.")
     check_field(field)
     warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
@@ -485,7 +488,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
 def choose_longest(lengths: Any, most: int | None) -> Ints:
     """Places of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
-        raise BadOption("--longest", "write a number of bars, 0 or more.")
+        raise unusable_value("--longest", "Write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths, merge_points
 from kech.axes import Axis, LineAxis
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.points.points import Points
 from kech.system.console import report
 
@@ -91,7 +91,7 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Wi
 def check_metric(points: Points, metric: str) -> None:
     """Balls need numbers; boxes take anything."""
     if metric not in METRICS:
-        raise BadOption("--metric", f"choose among {', '.join(METRICS)}.")
+        raise unusable_value("--metric", f"Choose among {', '.join(METRICS)}.")
     if metric == "box":
         return
     if len(points.axes) > MOST_BALL_AXES:
@@ -108,11 +108,11 @@ def say_why_not_exact(axis: Axis) -> str:
         return "does not hold numbers or dates"
     if axis.has_null:
         return "has NULLs"
-    return "" if np.array_equal(*axis.ends) else "is on a grid"
+    return "" if np.array_equal(*axis.ends) else "is on a grid: add --grid exact"
 
 
 def check_radii(radii: Sequence[float], option: str, *, least: int = 0) -> list[float]:
     """Radii, ascending; refused where one is negative or endless, or where there are fewer than the least number."""
     if len(radii) < least or any(not 0 <= eps < float("inf") for eps in radii):
-        raise BadOption(option, f"give numbers of 0 or more: {option} 0.05,0.1,0.2.")
+        raise unusable_value(option, f"Give numbers of 0 or more: {option} 0.05,0.1,0.2.")
     return sorted(set(radii))

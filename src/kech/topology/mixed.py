@@ -280,7 +280,10 @@ def compute_mixed_lattice(table: Table, metric_columns: Sequence[str]) -> MixedL
     warn_of_repeats(table)
     unknown = [name for name in metric_columns if name not in table.quasi_identifiers]
     if unknown or not metric_columns:
-        raise BadOption("--metric-columns", "name quasi-identifiers of the table that are numbers or dates.")
+        raise BadOption(
+            "--metric-columns",
+            "only numbers and dates are measured. Name quasi-identifiers of the table that are numbers or dates.",
+        )
     points = build_points(table, labels=Labels(grid="exact"), weights=table.request.cut.weights)
     points.check_has_rows()
     return build_mixed_lattice(points, metric_columns, threads=table.threads)

@@ -11,8 +11,8 @@ So the share of exposed rows, v(eps, k), lies between two shares that the k near
 rows in components of fewer than k, is at most the lower one.  Where a person may have several rows, k counts people.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import ceil
 from os import PathLike
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kech._kernels import distinct_rows, reach_all
-from kech.errors import BadOption
+from kech.errors import BadOption, unusable_value
 from kech.points.people import ALONE
 from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
@@ -30,6 +30,7 @@ from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
+from kech.topology.barcode import Reached
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
 LARGEST_K = 100
@@ -98,6 +99,7 @@ class Profile:
     reaches: Reaches
     threads: int = 1
     library: str | None = None  # of dataframes: the caller's
+    reached: Mapping[int, Reached] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
     known: dict[tuple[str, int], "Rest"] = field(default_factory=dict, init=False)  # without a column, at a k
 
     def __repr__(self) -> str:
@@ -161,7 +163,7 @@ class Profile:
         """For each share of the rows, the smallest eps at which that many can hide among k."""
         self.check(k)
         if not all(0 < share <= 1 for share in shares):
-            raise BadOption("shares", "give shares above 0 and at most 1.")
+            raise unusable_value("shares", "Give shares above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
     def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:
@@ -268,6 +270,7 @@ class Profile:
                 for goal in ks
                 for share, radius in zip(SHARES, self.eps_for(goal), strict=True)
             ],
+            "reached": [asdict(self.reached[goal]) for goal in ks if goal in self.reached],
             "columns": self.columns(ks),
             "advice": [self.advise(goal) for goal in ks],
         }

@@ -26,8 +26,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import walk_path
-from kech.errors import BadOption
+from kech._kernels import PathWalk
+from kech.errors import unusable_value
 from kech.request import check_k
 from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
@@ -40,6 +40,7 @@ from kech.topology.paths import Lattice, resolve_path
 Ints = NDArray[np.int64]
 
 THROUGH = ("union", "intersection")
+STRETCH = 64  # nodes of a path whose classes are in memory together
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,30 +269,30 @@ def walk_nodes(
 ) -> ZigzagBarcode:
     """Bars along nodes of a lattice, or along other places whose classes it knows."""
     check_through(through)
-    weights, person = lattice.points.weights, lattice.points.person
+    weights = lattice.points.weights
     allowed = half_the_memory() if memory is None else memory
-    check_memory(PATH_POINT_BYTES * len(nodes) * len(weights), allowed)
-    report("walking the path")
-    partitions = [lattice.classes(node) for node in nodes]
-    check_memory(
-        PATH_POINT_BYTES * len(nodes) * len(weights) + PATH_CLASS_BYTES * most_classes(partitions, through), allowed
-    )
-    bars = walk_path(partitions, weights, through == "union", threads, person)
-    return ZigzagBarcode(tuple(nodes), lattice.columns, through, library=None, **bars)
+    walk = PathWalk(weights, through == "union", lattice.points.person)
+    counts = list[int]()
+    for first in range(0, len(nodes), STRETCH):
+        report("walking the path", first / len(nodes))
+        partitions = [lattice.classes(node) for node in nodes[first : first + STRETCH]]
+        counts += [int(classes.max(initial=-1)) + 1 for classes in partitions]
+        need = PATH_POINT_BYTES * len(partitions) * len(weights)
+        check_memory(need + PATH_CLASS_BYTES * most_classes(counts, through, len(weights)), allowed)
+        walk.extend(partitions, threads)
+    return ZigzagBarcode(tuple(nodes), lattice.columns, through, library=None, **walk.finish())
 
 
-def most_classes(partitions: Sequence[Ints], through: str) -> int:
-    """At most so many classes at all positions together."""
-    counts = [int(classes.max(initial=-1)) + 1 for classes in partitions]
-    if through == "union":
-        return sum(counts) + sum(min(pair) for pair in pairwise(counts))
-    return sum(counts) + sum(min(a * b, len(partitions[0])) for a, b in pairwise(counts))
+def most_classes(counts: Sequence[int], through: str, points: int) -> int:
+    """At most so many classes at all positions together, where nodes have so many."""
+    between = (min(a, b) if through == "union" else min(a * b, points) for a, b in pairwise(counts))
+    return sum(counts) + sum(between)
 
 
 def check_through(through: str) -> None:
     """Neighbours meet in their union or in their intersection."""
     if through not in THROUGH:
-        raise BadOption("--through", f"choose among {', '.join(THROUGH)}.")
+        raise unusable_value("--through", f"Choose among {', '.join(THROUGH)}.")
 
 
 def check_memory(need: int, allowed: int) -> None:

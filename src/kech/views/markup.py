@@ -61,9 +61,11 @@ def describe_start(k: int, ends: Sequence[float | None], classes: int, share: st
         return f"k = {k:,} holds nowhere"
     if high == "inf":
         return f"k = {k:,} holds from eps {low} at the earliest"
-    start = f"eps {low}" if ends[0] == ends[1] else f"an eps between {low} and {high}"
     rows = f" for {share} of the rows" if share else ""
-    return f"k = {k:,} holds from {start}{rows}" + (f", {classes:,} class{'es' * (classes > 1)}" if classes else "")
+    counted = f"{classes:,} class{'es' * (classes > 1)}"
+    if ends[0] == ends[1]:
+        return f"k = {k:,} holds from eps {low}{rows}" + (f", {counted}" if classes else "")
+    return f"k = {k:,} begins to hold between eps {low} and {high}{rows}" + (f", there in {counted}" if classes else "")
 
 
 def shorten(text: str, most: int) -> str:

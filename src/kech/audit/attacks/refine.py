@@ -200,7 +200,7 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
     group_of = [-1] * len(shuffled)
     members: list[set[int]] = [set() for _ in puzzle.sizes]
     sure = [True] * len(shuffled)
-    for rows in part_rows(puzzle):
+    for rows in connected_rows(puzzle):
         late = [
             row
             for row in rng.permutation(rows).tolist()
@@ -211,22 +211,22 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
         for row in late:
             if not make_room(row, shuffled, group_of, members, puzzle.sizes):
                 shuffled[row] = []  # the original does not fit the release
-    loops = find_loops(shuffled, group_of, len(puzzle.sizes))
+    component = strong_components(shuffled, group_of, len(puzzle.sizes))
     pinned = [
-        sure[row] and all(loops[group] != loops[group_of[row]] for group in groups if group != group_of[row])
+        sure[row] and all(component[group] != component[group_of[row]] for group in groups if group != group_of[row])
         for row, groups in enumerate(shuffled)
     ]
     return Solution(group_of, pinned)
 
 
-def part_rows(puzzle: Puzzle) -> list[list[int]]:
+def connected_rows(puzzle: Puzzle) -> list[list[int]]:
     """The rows in parts that can be solved apart: no class is an option of rows in two parts."""
     near: list[set[int]] = [set() for _ in puzzle.sizes]
     for groups in puzzle.options:
         for group in groups[1:]:
             near[groups[0]].add(group)
             near[group].add(groups[0])
-    part = {group: number for number, walk in enumerate(walk_from(range(len(near)), near)) for group in walk}
+    part = {group: number for number, walk in enumerate(depth_first_walks(range(len(near)), near)) for group in walk}
     rows = defaultdict(list)
     for row, groups in enumerate(puzzle.options):
         if groups:
@@ -261,7 +261,7 @@ def move_along(group: int, came: dict[int, tuple[int, int]], group_of: list[int]
         group = before
 
 
-def find_loops(options: Options, group_of: Sequence[int], classes: int) -> list[int]:
+def strong_components(options: Options, group_of: Sequence[int], classes: int) -> list[int]:
     """For each class a number, equal for classes that can exchange rows in a circle (Kosaraju's two walks)."""
     onward: list[set[int]] = [set() for _ in range(classes)]
     back: list[set[int]] = [set() for _ in range(classes)]
@@ -270,15 +270,15 @@ def find_loops(options: Options, group_of: Sequence[int], classes: int) -> list[
             if group != group_of[row]:
                 onward[group_of[row]].add(group)
                 back[group].add(group_of[row])
-    order = [group for walk in walk_from(range(classes), onward) for group in walk]
-    loop = [-1] * classes
-    for number, walk in enumerate(walk_from(reversed(order), back)):
+    order = [group for walk in depth_first_walks(range(classes), onward) for group in walk]
+    component = [-1] * classes
+    for number, walk in enumerate(depth_first_walks(reversed(order), back)):
         for group in walk:
-            loop[group] = number
-    return loop
+            component[group] = number
+    return component
 
 
-def walk_from(starts: Iterable[int], onward: Sequence[set[int]]) -> list[list[int]]:
+def depth_first_walks(starts: Iterable[int], onward: Sequence[set[int]]) -> list[list[int]]:
     """From each start all that was not reached before, in the order in which it is left."""
     seen: set[int] = set()
     walks = []

@@ -10,7 +10,7 @@ import numpy as np
 from kech.audit.joint import number_by_key
 from kech.audit.recount import number_people
 from kech.certificate import AnyPath, Cell
-from kech.errors import BadOption
+from kech.errors import unusable_value
 from kech.release.joint import LinkedVersion
 from kech.release.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
 from kech.release.published import Ints, read_published
@@ -82,7 +82,7 @@ def choose_target(
     release = read_published(path, certificate=certificate, with_cells=True)
     own, other = link_second(original, second)
     if seed < 0:
-        raise BadOption("--seed", "write a whole number, 0 or more.")
+        raise unusable_value("--seed", "Write a whole number, 0 or more.")
     check_loaded(original, release.cells)
     linkage = link(release, original)
     classes = len(release.labels)

@@ -14,7 +14,7 @@ from kech.audit.comparison.columns import pair_column
 from kech.audit.comparison.distributions import compare_column
 from kech.audit.comparison.prediction import compare_models
 from kech.certificate import AnyPath
-from kech.errors import BadOption, NoSuchColumn
+from kech.errors import BadOption, NoSuchColumn, unusable_value
 from kech.release.linkage import Linkage, check_loaded, count_covered, link
 from kech.release.published import read_published
 from kech.tables.table import Table, check_is_table
@@ -68,7 +68,7 @@ def compare(
     """
     check_is_table(original, "original")
     if seed < 0:
-        raise BadOption("--seed", "write a whole number, 0 or more.")
+        raise unusable_value("--seed", "Write a whole number, 0 or more.")
     release = read_published(path, certificate=certificate, with_cells=True)
     published = (*release.quasi_identifiers, *release.cells)
     if target is not None and target not in published:

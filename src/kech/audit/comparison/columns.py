@@ -60,7 +60,7 @@ def pair_column(release: Published, linkage: Linkage, name: str) -> Side:
             return pair_labels(column, release.group)
     texts, codes = read_codes(linkage.table, [name])[name]
     role = "sensitive" if name in release.sensitive else "kept"
-    kind = linkage.table.secret_kind(name)
+    kind = linkage.table.sensitive_kind(name)
     return pair_cells(name, role, kind, texts, codes.astype(np.int64), release.cells[name])
 
 

@@ -70,7 +70,7 @@ def line_bars(line: LineColumn, kind: str, missing: list[float]) -> list[dict[st
     edges = np.linspace(low, high, MOST_BARS + 1)[1:-1]
     edges = np.unique(np.ceil(edges / line.unit) * line.unit if line.unit else edges)
     shares = [
-        np.diff(pieces.below(edges, strict=True), prepend=0.0, append=1.0) * (1 - lost)
+        np.diff(pieces.share_below(edges, strict=True), prepend=0.0, append=1.0) * (1 - lost)
         for pieces, lost in ((line.before, missing[0]), (line.after, missing[1]))
     ]
     axis = {"axis": "date" if kind == "date" else "number"}

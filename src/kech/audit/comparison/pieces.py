@@ -53,7 +53,7 @@ class Pieces:
         share = np.where(high > low, np.where(unit > 0, values_passed / values, along), whole)
         return np.asarray(np.clip(share, 0, 1))
 
-    def below(self, positions: Floats, *, strict: bool = False) -> Floats:
+    def share_below(self, positions: Floats, *, strict: bool = False) -> Floats:
         """Share of all rows below, or at and below, each place."""
         point = self.low == self.high
         wide = Pieces(*(part[~point] for part in (self.low, self.high, self.unit, self.rows)))
@@ -83,11 +83,11 @@ class Pieces:
     def quantile(self, share: float) -> float:
         """The smallest place at and below which this share of the rows lies."""
         low, high = float(self.low.min()), float(self.high.max())
-        if self.below(np.array([low]))[0] >= share - FUZZ:
+        if self.share_below(np.array([low]))[0] >= share - FUZZ:
             return low
         for _ in range(60):
             middle = (low + high) / 2
-            below = self.below(np.array([middle]))[0] >= share - FUZZ
+            below = self.share_below(np.array([middle]))[0] >= share - FUZZ
             low, high = (low, middle) if below else (middle, high)
         unit = float(self.unit.max(initial=0.0))
         return round(high / unit) * unit if unit and (self.unit > 0).all() else high
@@ -132,5 +132,8 @@ def distance(before: Pieces, after: Pieces) -> float:
     positions = np.unique(before.low)
     if len(positions) > MOST_POSITIONS:
         positions = positions[np.linspace(0, len(positions) - 1, MOST_POSITIONS).round().astype(int)]
-    gaps = [np.abs(before.below(positions, strict=s) - after.below(positions, strict=s)).max() for s in (False, True)]
+    gaps = [
+        np.abs(before.share_below(positions, strict=strict) - after.share_below(positions, strict=strict)).max()
+        for strict in (False, True)
+    ]
     return float(max(gaps))

@@ -27,6 +27,7 @@ STAY = (
     "cut",
     "reading",
     "field",
+    "metric",
     "eps",
     "grid",
     "protect",
@@ -116,7 +117,7 @@ def check_series(request: Request) -> None:
     if request.series.wait and CUTS[request.cut.cut].by_components:
         raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
     if request.goal.k is None:
-        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+        raise BadOption("--k", "it is missing. Say among how many rows every row must hide: --k 5.")
     if request.goal.k < 2:
         raise BadOption("--k", "a cohort of one hides nobody. Say 2 or more.")
 

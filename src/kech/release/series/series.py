@@ -39,7 +39,7 @@ from kech.release.series.store import (
     see_from,
 )
 from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
-from kech.release.writing import FORMATS, as_json, check_beside, check_target
+from kech.release.writing import FORMATS, as_json, check_certificate_path, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
 from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
@@ -152,7 +152,8 @@ class Series:
             raise BadOption("--output", "a series is published as .csv or .parquet files. Name a file.")
         with refuse_disk_errors(Path(path)):
             target = check_target(Path(path), table)
-            beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
+            own_certificate = check_certificate_path(Path(certificate), table, target) if certificate else None
+            beside = own_certificate or certificate_path(target)
         named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
         terms = AdmissionOptions(pick_ledger(ledger), named, allow_composition, series=frozenset())
         if terms.ledger:

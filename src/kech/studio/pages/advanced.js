@@ -35,7 +35,7 @@ const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? 2, 
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
   const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  Object.assign(next.plan.cut, { cut: name, eps: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
   if (!rules.keeps_histories) next.plan.goal.protect_history = null;
   if (name === "regime") next.plan.cut.suppress = null;
 }

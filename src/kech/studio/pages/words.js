@@ -26,7 +26,7 @@ const PHRASES = [
   [/; write a tab as \$'\\t'/, ""],
   [/or leave holes out: --max-dimension 0\./, "or look at more than 300 rows without holes."],
   [/Write --l 3 --l-kind recursive --c 2\./, "Write l = 3 and c = 2."],
-  [/say among how many rows every row must hide: --k 5\./, "say among how many rows every row must hide, such as 5."],
+  [/Say among how many rows every row must hide: --k 5\./, "Say among how many rows every row must hide, such as 5."],
   [/ or use --no-ledger\./, " or start the studio again with another one."],
   [/or release without a ledger: --no-ledger\./, "or mend it first."],
   [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],

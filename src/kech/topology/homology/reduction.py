@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import BadOption
+from kech.errors import unusable_value
 from kech.system.memory import check_need
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ def check_holes(need: int, limit: int, count: int) -> None:
 def check_field(field: int) -> None:
     """Coefficients are numbers modulo a prime."""
     if not 2 <= field <= LARGEST_FIELD or any(field % n == 0 for n in range(2, field)):
-        raise BadOption("--field", f"give a prime from 2 to {LARGEST_FIELD}: --field 3.")
+        raise unusable_value("--field", f"Give a prime from 2 to {LARGEST_FIELD}: --field 3.")
 
 
 def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) -> Iterator[tuple[int, Floats]]:

@@ -16,7 +16,7 @@ import numpy as np
 from kech.axes import Axis, RankAxis, TreeAxis
 from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level, build_levels
-from kech.errors import BadOption, NoSuchNode
+from kech.errors import BadOption, NoSuchNode, unusable_value
 from kech.points.partition import Partition
 from kech.points.people import count_at_codes
 from kech.points.points import Points, build_points
@@ -216,7 +216,7 @@ class GeneralizationLattice:
     ) -> dict[str, Any]:
         """The object `kech lattice --json` prints, for the k named or for 2 to 100."""
         if search not in ("lattice", "chain"):
-            raise BadOption("--search", "choose lattice or chain.")
+            raise unusable_value("--search", "Choose lattice or chain.")
         ks = self._usual_ks if ks is None else ks
         best = self.curve(suppress, ks) if search == "lattice" else [self.chain(k, suppress) for k in ks]
         listed = search == "lattice" and all(self._choice(k, suppress).is_enumerable for k in ks)

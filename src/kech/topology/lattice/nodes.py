@@ -7,6 +7,7 @@ Equality is an equivalence relation, so the complex of a node is a disjoint unio
 its classes, and it has no holes.  Going up, classes merge, so k never falls, and suppressed rows never become more.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -29,6 +30,7 @@ from kech.topology.rollup import NodeTable, build_kernel, roll_all
 
 MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
 BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
+RECENT, MOST_RECENT = 32, 100_000  # nodes whose classes are kept for coarser ones, with up to so many points
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class Nodes:
     memory: int
     twin: "Nodes | None" = None  # with the same classes, measured for another k
     _table: NodeTable | None = field(default=None, init=False)  # with class sizes counted as far as was needed
+    _recent: deque[tuple[Levels, Ints]] = field(default_factory=lambda: deque(maxlen=RECENT), init=False)
 
     @property
     def heights(self) -> tuple[int, ...]:
@@ -89,8 +92,15 @@ class Nodes:
     # -- one node --------------------------------------------------------------------------------------
 
     def classes(self, levels: Levels) -> Ints:
-        """The class of each point, numbered in the order in which the points show them."""
-        return self._kernel.classes(list(levels))
+        """The class of each point, numbered in the order in which the points show them.
+
+        Along a path, a node is made from the classes of a finer one that was asked for recently.
+        """
+        finer = [known for node, known in self._recent if all(a <= b for a, b in zip(node, levels, strict=True))]
+        classes = self._kernel.classes(list(levels), finer[-1] if finer else None)
+        if len(classes) <= MOST_RECENT:
+            self._recent.append((levels, classes))
+        return classes
 
     def look(self, levels: Levels, bound: int = 1) -> dict[str, Any]:
         """The number of classes, the smallest one, how many have 1, 2, ... `bound` people and what these would cost."""

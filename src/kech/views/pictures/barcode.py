@@ -73,7 +73,7 @@ def draw_barcode(
 ) -> Picture:
     """A column for each k: holes, components, regimes; below them the number of classes."""
     if not k:
-        raise BadOption("--k", "name one k or more.")
+        raise BadOption("--k", "no k is named. Name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")

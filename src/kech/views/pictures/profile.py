@@ -15,6 +15,7 @@ from kech.views.pictures.picture import (
     Curve,
     Floats,
     Image,
+    Marks,
     Panel,
     Picture,
     Scale,
@@ -24,6 +25,8 @@ from kech.views.pictures.picture import (
 
 TITLE = "Exposure profile: how many rows cannot hide among k"
 NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
+CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
+REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
 LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
 CELLS = (160, 200)  # across and upward
 DECADES = 3.0  # of eps, at most
@@ -38,23 +41,38 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     wide, high = size or (760.0, 380.0)
     ks = np.arange(min(2, profile.largest_k), profile.largest_k + 1)
     lines = np.array([profile.eps_for(int(k), list(SHADES)) for k in ks])
-    x, y = scale_eps(lines), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
+    widest = max((max(cut.eps_at_most, cut.local_eps) for cut in profile.reached.values()), default=0.0)
+    x, y = scale_eps(lines, widest), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
     shapes: list[Shape] = [
         Image("exposed", colour_shares(count_exposed(profile, x, y)), (x.low, x.high, y.low, y.high))
     ]
     for column, (share, shade) in enumerate(SHADES.items()):
         along = np.log10(np.maximum(lines[:, column], 10**x.low))
         shapes.append(Curve(f"{share:.0%} can hide", along, find_middle(ks), shade))
+    shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
+    note = "\n".join([NOTE, *([REACHED] if profile.reached else [])])
     about = f"{profile.units.describe_rows()}; metric: {profile.filtration.metric}; k counts {profile.counted}"
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
-    return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, NOTE)
+    return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
 
 
-def scale_eps(lines: Floats) -> Scale:
-    """From the first eps at which something can be seen to that at which all rows hide, in powers of ten."""
-    positive = lines[lines > 0]
+def mark_cuts(reached: Any, x: Scale) -> list[Shape]:
+    """At each k that was cut, the widest class of the cuts minimal and local."""
+    shapes: list[Shape] = []
+    for name, shape in (("eps_at_most", "o"), ("local_eps", "D")):
+        eps = np.array([getattr(reached[k], name) for k in reached], float)
+        heights = np.array([find_middle(k) for k in reached], float)
+        along = np.log10(np.maximum(eps, 10**x.low)).clip(max=x.high)
+        if len(eps):
+            shapes.append(Marks(CUTS[name], along, heights, INK, 4.0, shape))
+    return shapes
+
+
+def scale_eps(lines: Floats, widest: float) -> Scale:
+    """From the first eps at which something can be seen to that at which all rows hide, or to the widest class."""
+    positive = np.append(lines[lines > 0], [widest] * (widest > 0))
     high = float(np.log10(positive.max())) if len(positive) else 0.0
     low = max(float(np.log10(positive.min())), high - DECADES) - 0.1 if len(positive) else -1.0
     high += 0.05

@@ -230,7 +230,7 @@ def show_edges(column: Mapping[str, Any]) -> Markup | None:
         return tag("p", "No interval begins anywhere: the column tells nothing.")
     selected = edges if len(edges) <= MOST_EDGES else [*edges[: MOST_EDGES // 2], "…", *edges[-MOST_EDGES // 2 :]]
     listed = [part for edge in selected for part in (tag("code", edge), " ")]
-    low, high = column["domain"]
+    low, high = map(shorten_digits, column["domain"])
     about = f"{count(len(edges))} edges from {edges[0]} to {edges[-1]}; the domain is {low} to {high}."
     title = f"Where intervals of {column['column']} begin"
     return join(
@@ -239,6 +239,17 @@ def show_edges(column: Mapping[str, Any]) -> Markup | None:
         tag("p", *listed, class_="edges"),
         tag("p", f"Widths are measured on {low} to {high}.", class_="note"),
     )
+
+
+def shorten_digits(text: str) -> str:
+    """A number with six digits that count; a whole number or a date as it is.
+
+    >>> shorten_digits("120.98360655737704"), shorten_digits("955.22"), shorten_digits("2020-01-31")
+    ('120.984', '955.22', '2020-01-31')
+    """
+    whole, point, _ = text.partition(".")
+    digits = whole.lstrip("-")
+    return str(round(float(text), max(0, 6 - len(digits)))) if point and digits.isdecimal() else text
 
 
 # -- shape -----------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
         "Kept, and published as they are: ": figures["kept"],
         "Named as identifiers, and not published: ": figures["plan"] and figures["plan"]["identifiers"],
     }
-    yield from (join(words, names(columns), ".") for words, columns in roles.items() if columns)
+    yield from (join(words, names(columns), end_after(columns)) for words, columns in roles.items() if columns)
     if figures["parameters"].get("protect_history"):
         yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
     yield from map(join, sample_words(figures["parameters"]))
@@ -150,8 +150,9 @@ def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
     if result["identifying"]:
         yield tag("p", alone, names(result["identifying"]), f". {POINTING}", class_="warn")
     jointly = "These columns are published unchanged, and together they are unique in nearly every row: "
-    for columns in result["identifying_together"]:
-        yield tag("p", jointly, names(columns), f". {POINTING_TOGETHER}", class_="warn")
+    if groups := result["identifying_together"]:
+        listed = [part for place, columns in enumerate(groups) for part in ("; " if place else None, *names(columns))]
+        yield tag("p", jointly, *listed, f". {POINTING_TOGETHER}", class_="warn")
 
 
 def say_unique_rows(exposure: Mapping[str, Any]) -> str:
@@ -159,6 +160,11 @@ def say_unique_rows(exposure: Mapping[str, Any]) -> str:
     rows, share = exposure["unique_rows"], exposure["unique_share"]
     many = f"{rows} rows are" if isinstance(rows, str) else f"{percent(share)} of the rows ({count(rows)}) are"
     return f"{many} unique on all published columns together: labels, sensitive and kept ones."
+
+
+def end_after(columns: Sequence[str]) -> str:
+    """The full stop of a sentence that ends with these columns, unless their last one brings its own."""
+    return "" if columns[-1].endswith(".") else "."
 
 
 def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:

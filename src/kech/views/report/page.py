@@ -12,7 +12,7 @@ from kech.audit.risk import THRESHOLDS
 from kech.certificate import certificate_path
 from kech.views.markup import Content, Markup, escape_text, join, name, section, table, tag
 from kech.views.report.middle import show_loss, show_risk, show_shape
-from kech.views.report.opening import show_method, show_promises
+from kech.views.report.opening import names, show_method, show_promises
 from kech.views.report.private import show_private_parts
 from kech.views.report.summary import show_summary
 
@@ -100,12 +100,17 @@ def show_checks(result: Mapping[str, Any]) -> Markup:
     )
 
 
+def group_kinds(kinds: Mapping[str, str]) -> dict[str, list[str]]:
+    """The columns of each kind."""
+    return {kind: [column for column in kinds if kinds[column] == kind] for kind in dict.fromkeys(kinds.values())}
+
+
 def show_parameters(result: Mapping[str, Any]) -> Markup:
     """Everything that was decided beforehand."""
     rows: list[tuple[Content, Content]] = [("file", name(result["file"]["name"])), ("format", result["file"]["format"])]
     rows += [("certificate written by", f"kech {result['kech']}" if result["kech"] else "not stated")]
     rows += [(key, format_value(value)) for key, value in sorted(result["parameters"].items())]
-    rows += [(join("read as, ", name(column)), kind) for column, kind in result["sensitive"].items()]
+    rows += [(f"read as {kind}", join(names(columns))) for kind, columns in group_kinds(result["sensitive"]).items()]
     if result["plan"]:
         plan = {key: value for key, value in result["plan"].items() if value not in (None, [], {})}
         rows += [(f"plan: {key.replace('_', ' ')}", format_value(value)) for key, value in plan.items()]

@@ -34,7 +34,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     if left_out := sum(result["left_out"].values()):
         say(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
-        sentence = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        sentence = describe_first_regimes(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = (
             sentence
             if regimes and not is_open(result["starts"][reading])
@@ -128,7 +128,7 @@ def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
 
 
-def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
+def describe_first_regimes(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
     """From where on k holds for all but few rows, and where the most rows are kept."""
     if not regimes:
         share = f"{100 * result['suppress']:g} %"
@@ -170,6 +170,7 @@ def print_profile(result: dict[str, Any]) -> None:
     for k in dict.fromkeys(line["k"] for line in result["hidden"]):
         table.add_row(f"{k:,}", *(format_eps(line["eps"]) for line in result["hidden"] if line["k"] == k))
     out().print(table)
+    print_cuts(result["reached"])
     print_columns(result["columns"])
     for advice in result["advice"]:
         say(say_advice(advice))
@@ -197,6 +198,18 @@ def format_span(least: float, most: float) -> str:
     """Two shares in percent, or one where they agree on the screen."""
     low, high = (f"{100 * share:.1f}" for share in (least, most))
     return low if low == high else f"{low}-{high}"
+
+
+def print_cuts(reached: list[dict[str, Any]]) -> None:
+    """The widest class of releases at each k, and below what no release of all rows goes."""
+    if not reached:
+        return
+    say("\nWhat releases of all rows reach: eps is half the widest side of their widest class.")
+    table = grid("k>", "no release below>", "minimal cut>", "classes>", "local cut>", "classes>")
+    for cut in reached:
+        narrow = (format_eps(cut["eps_at_least"]), format_eps(cut["eps_at_most"]), f"{cut['classes']:,}")
+        table.add_row(f"{cut['k']:,}", *narrow, format_eps(cut["local_eps"]), f"{cut['local_classes']:,}")
+    out().print(table)
 
 
 def print_columns(columns: list[dict[str, Any]]) -> None:

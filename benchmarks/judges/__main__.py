@@ -1,0 +1,283 @@
+"""Judges that are not ours: anonymeter, pyCANON, and models that learn from releases.
+
+usage: python -m benchmarks.judges [--rows 2000] [--attacks 400] [--page]
+
+Each judge has an environment of its own, which `make judges` makes.  One half of every table is released at k = 10 by
+kech and by its peers; the other half is held back, as the control of attacks and to test models.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kech.tables.demo import write_demo_key
+
+BENCHMARKS = Path(__file__).parents[1]
+sys.path.insert(0, str(BENCHMARKS))  # scripts beside this package import each other by their plain names
+
+from benchmarks.judges.cells import build_features, write_twin  # noqa: E402
+from benchmarks.judges.outcomes import TABLES, Split, make_split  # noqa: E402
+from benchmarks.measure import run_once  # noqa: E402
+from benchmarks.page import draw  # noqa: E402
+from benchmarks.public.families import FAMILIES, PublicTable  # noqa: E402
+from benchmarks.public.tools import KECH, Tool, known_tools  # noqa: E402
+from benchmarks.run import describe_run, peers_python  # noqa: E402
+from benchmarks.score import read_columns  # noqa: E402
+from benchmarks.tables import ADULT  # noqa: E402
+
+HERE, ROOT = Path(__file__).parent, BENCHMARKS.parent
+RESULTS, PAGE = BENCHMARKS / "results" / "judges.json", BENCHMARKS / "pages" / "judges.md"
+JUDGES = {
+    "anonymeter": ROOT / ".venv-judges" / "anonymeter",
+    "models": ROOT / ".venv-judges" / "models",
+    "pycanon": ROOT / ".venv-pycanon",
+}
+K, CAP, SEED = 10, 300.0, 1
+RAW = "raw copy"
+ATTACKED = ("adult", "town", "loans")  # tables, and tools whose releases are
+ATTACKED_TOOLS = (RAW, "kech", "Mondrian")
+FAVOURABLE = "codes"  # the table whose outcome follows from the columns that kech keeps most precise
+ATTACK_COLUMNS = ("guesses", "right", "control", "verdict")
+
+
+def main() -> None:
+    """Judge, or draw the page again."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=2000, help="rows that are released, and as many that are held back")
+    parser.add_argument("--attacks", type=int, default=400)
+    parser.add_argument("--page", action="store_true", help="measure nothing; draw the page again")
+    choice = parser.parse_args()
+    if not choice.page:
+        results = describe_run(CAP) | {"rows": choice.rows, "attacks": choice.attacks} | judge_all(choice)
+        RESULTS.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+    PAGE.write_text(draw_page(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
+
+
+def judge_all(choice: argparse.Namespace) -> dict[str, Any]:
+    """Lines of every judge that is installed; the names of those that are not."""
+    tools: dict[str, Tool] = known_tools(peers_python())
+    lines: dict[str, list[dict[str, Any]]] = {name: [] for name in JUDGES}
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))  # the same figures for everybody
+        for name in ("adult", *FAMILIES, *TABLES):
+            split = split_adult(choice.rows, folder) if name == "adult" else make_split(name, choice.rows, SEED, folder)
+            if split is None:
+                continue
+            for line in judge_table(split, tools, choice.attacks, folder):
+                print(json.dumps(line), flush=True)
+                lines[line.pop("judge")].append(line)
+    return {"lines": lines, "not_installed": [name for name in JUDGES if not is_installed(name)]}
+
+
+def split_adult(rows: int, folder: Path) -> Split | None:
+    """Two samples of the table Adult, where it is at hand."""
+    if not ADULT.exists():
+        return None
+    with ADULT.open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file, delimiter=";")
+    chosen = random.Random(SEED).sample(lines, 2 * rows)
+    halves = [folder / f"adult-{half}.csv" for half in ("released", "held-back")]
+    for path, part in zip(halves, (chosen[:rows], chosen[rows:]), strict=True):
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([header, *part])
+    secret = header[-1]
+    return Split(PublicTable("adult", rows, SEED, halves[0], tuple(header[:-1]), ("age",), secret), halves[1], False)
+
+
+def judge_table(split: Split, tools: dict[str, Tool], attacks: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """What every judge says of each tool's release of a table."""
+    for name in (RAW, *tools):
+        released = split.table.source if name == RAW else release(tools[name], split.table, folder / "released.csv")
+        if released is None:
+            continue
+        said = {"table": split.table.family, "tool": name}
+        if is_installed("models"):
+            yield said | {"judge": "models", "number": split.is_number} | ask_model(split, released, folder)
+        if is_installed("pycanon"):
+            job = {"path": str(released), "quasi_identifiers": split.table.quasi_identifiers}
+            yield said | {"judge": "pycanon"} | ask("pycanon", job | {"secret": split.table.sensitive})
+        if is_installed("anonymeter") and split.table.family in ATTACKED and name in ATTACKED_TOOLS:
+            yield said | {"judge": "anonymeter"} | attack(split, released, name, attacks, folder / "twin.csv")
+
+
+def is_installed(judge: str) -> bool:
+    """Whether `make judges` made the environment of a judge."""
+    return (JUDGES[judge] / "installed").exists()
+
+
+def release(tool: Tool, table: PublicTable, target: Path) -> Path | None:
+    """The file that a tool makes of a table at k = 10, if it makes one."""
+    target.unlink(missing_ok=True)
+    Path(f"{target}.certificate.json").unlink(missing_ok=True)
+    line = run_once(tool(table, K, target), CAP)
+    return target if line["outcome"] == "done" and target.exists() else None
+
+
+def attack(split: Split, released: Path, tool: str, attacks: int, twin: Path) -> dict[str, Any]:
+    """anonymeter on the raw copy, on kech's own twin, or on a twin of another tool's labels."""
+    if tool == RAW:
+        twin = released
+    elif tool.startswith("kech"):
+        twin.unlink(missing_ok=True)
+        subprocess.run([KECH, "twin", str(released), "-o", str(twin)], check=True, stdout=subprocess.DEVNULL)
+    else:
+        write_twin(split.table, released, twin)
+    job = {"original": str(split.table.source), "control": str(split.held_back), "twin": str(twin)}
+    return ask("anonymeter", job | {"secret": split.table.sensitive, "attacks": attacks})
+
+
+def ask_model(split: Split, released: Path, folder: Path) -> dict[str, Any]:
+    """How well a model predicts raw rows that learned from a release."""
+    files = {}
+    for name, path in (("train", released), ("test", split.held_back)):
+        outcome = read_columns(path, [split.table.sensitive], ",")[split.table.sensitive].to_pylist()
+        y = [float(value) for value in outcome] if split.is_number else [value in ("yes", ">50K") for value in outcome]
+        files[name] = str(folder / f"{name}.npz")
+        np.savez(files[name], x=build_features(split.table, path), y=np.array(y))
+    return ask("models", files | {"number": split.is_number})
+
+
+def ask(judge: str, job: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a judge, in its own environment."""
+    command = [str(JUDGES[judge] / "bin" / "python"), str(HERE / f"{judge}_child.py"), json.dumps(job)]
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
+    if answer.returncode:
+        return {"failed": answer.stderr.strip().splitlines()[-1][:200]}
+    return dict(json.loads(answer.stdout))
+
+
+# -- the page ------------------------------------------------------------------------------------------------
+
+
+def draw_page(results: dict[str, Any]) -> str:
+    """The page of the manual."""
+    versions = ", ".join(f"{name} {value}" for name, value in results["versions"].items())
+    lines, attacks = results["lines"], results["attacks"]
+    attacked = draw(["table", "tool", "attack", *ATTACK_COLUMNS], attack_rows(lines["anonymeter"], attacks))
+    return f"""# Judges that are not ours
+
+Generated by `python -m benchmarks.judges` (`make judges`); do not edit. Measured with {versions}.
+
+{results["rows"]:,} rows of every table are released at k = {K}; as many are held back.
+{say_missing(results["not_installed"])}
+## anonymeter
+
+Each attack makes up to {attacks} guesses. *Right* is the share of right ones about released people, *control* about
+people who were held back; both with half of an interval of 95 %. An attack is *above control* where its interval lies
+above the control's rate. anonymeter reads values, not labels: it gets a typed twin (`kech twin`), or a random value of
+each label of the other tools. Where it finds fewer conditions that single out than a tenth of what was asked, that is
+no verdict.
+
+{attacked}
+
+## Models
+
+Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
+number. Intervals are given by their middle, sets by shares of their values. *Cost* is what is lost against raw rows.
+There is one draw of each table and no interval, so small differences tell nothing. Where a release scores above raw
+rows, read it as equal.
+
+{draw(["table", "score", RAW, *model_tools(lines["models"])], model_rows(lines["models"]))}
+
+{draw(["tool", "mean cost in AUC", f"without {FAVOURABLE}", "mean cost in R2"], cost_rows(lines["models"]))}
+
+In town, firms, survey, cards, clusters and codes the first two columns have a strong effect together. In {FAVOURABLE}
+these have the fewest values, and kech keeps such columns more precise than Mondrian: the table probably flatters kech.
+
+## pyCANON
+
+pyCANON's k and l of the same files; all tools were asked for k = {K}.
+
+{draw(["table", *model_tools(lines["pycanon"])], canon_rows(lines["pycanon"]))}
+
+## NIST's census excerpts
+
+sdnist brings no tables and loads them from the network; they are not at hand here, so nothing is said of it.
+"""
+
+
+def say_missing(names: list[str]) -> str:
+    """Judges that could not be asked."""
+    return f"\nNot installed, and so not asked: {', '.join(names)}.\n" if names else ""
+
+
+def attack_rows(lines: list[dict[str, Any]], attacks: int) -> Iterator[list[str]]:
+    """A row for each attack."""
+    for line in lines:
+        if "failed" in line:
+            yield [line["table"], line["tool"], "all", "", "", "", f"no verdict: {line['failed']}"]
+            continue
+        for name in ("singling out", "linkability", "inference"):
+            told = line[name]
+            rates = [f"{told[rate]:.3f} ± {told[f'{rate}_error']:.3f}" for rate in ("attack", "control")]
+            guesses = attacks if told["guesses"] is None else told["guesses"]
+            yield [line["table"], line["tool"], name, str(guesses), *rates, find_verdict(told, guesses, attacks)]
+
+
+def find_verdict(told: dict[str, Any], guesses: int, attacks: int) -> str:
+    """Whether an attack is right more often than on people who are not in the release."""
+    if guesses < attacks / 10:
+        return "no verdict"
+    return "above control" if told["attack"] - told["attack_error"] > told["control"] else "as control"
+
+
+def model_tools(lines: list[dict[str, Any]]) -> list[str]:
+    """The tools whose releases were judged."""
+    return [name for name in dict.fromkeys(line["tool"] for line in lines) if name != RAW]
+
+
+def by_table(lines: list[dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """For each table what was said of each tool."""
+    tables: dict[str, dict[str, dict[str, Any]]] = {}
+    for line in lines:
+        tables.setdefault(line["table"], {})[line["tool"]] = line
+    return tables
+
+
+def model_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """A row for each table: the score of each tool's release."""
+    for table, said in by_table(lines).items():
+        scores = [
+            f"{said[tool]['score']:.3f}" if "score" in said.get(tool, {}) else "" for tool in (RAW, *model_tools(lines))
+        ]
+        yield [table, "R2" if said[RAW]["number"] else "AUC", *scores]
+
+
+def cost_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """A row for each tool: what its releases cost on average."""
+    for tool in model_tools(lines):
+        costs: dict[bool, dict[str, float]] = {False: {}, True: {}}
+        for table, said in by_table(lines).items():
+            if "score" in said.get(tool, {}):
+                costs[said[RAW]["number"]][table] = said[RAW]["score"] - said[tool]["score"]
+        fair = {table: cost for table, cost in costs[False].items() if table != FAVOURABLE}
+        yield [
+            tool,
+            *(f"{np.mean([*each.values()]):.3f}" if each else "" for each in (costs[False], fair, costs[True])),
+        ]
+
+
+def canon_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """A row for each table: k and l of each tool's release."""
+    for table, said in by_table(lines).items():
+        yield [table, *(say_canon(said.get(tool, {})) for tool in model_tools(lines))]
+
+
+def say_canon(told: dict[str, Any]) -> str:
+    """k and l, or that they are not known."""
+    return f"k {told['k']}, l {told['l']}" if "k" in told else "no verdict"
+
+
+if __name__ == "__main__":
+    main()

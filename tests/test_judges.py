@@ -1,0 +1,74 @@
+"""The judges that are not ours: what they are given of a release, and what is said of a score that is none."""
+
+import csv
+
+import numpy as np
+import pytest
+from benchmarks.judges.__main__ import attack_rows, find_verdict
+from benchmarks.judges.cells import build_features, write_twin
+from benchmarks.judges.outcomes import TABLES, make_split
+from benchmarks.public.families import FAMILIES, PublicTable
+from benchmarks.score import covered, ends_of
+
+SOURCE = [("30", "f", "yes"), ("31", "f", "no"), ("50", "m", "yes"), ("52", "x", "no")]
+RELEASED = [("[30, 31]", "f", "yes"), ("<= 31", "{f, m}", "no"), ("[48, 54]", "*", "yes"), ("52", "m,x", "no")]
+
+
+def write_rows(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("age", "sex", "outcome"), *rows])
+    return path
+
+
+def read_rows(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
+
+
+@pytest.fixture
+def table(tmp_path):
+    source = write_rows(tmp_path / "source.csv", SOURCE)
+    return PublicTable("by hand", 4, 0, source, ("age", "sex"), ("age",), "outcome")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_twin_has_a_value_of_each_label(table, tmp_path, seed):
+    write_twin(table, write_rows(tmp_path / "released.csv", RELEASED), tmp_path / "twin.csv", seed)
+    for (age, sex, outcome), (ages, sexes, told) in zip(read_rows(tmp_path / "twin.csv"), RELEASED, strict=True):
+        low, high = ends_of(ages, 30, 52)
+        assert low <= int(age) <= high and sex in covered(sexes, {"f", "m", "x"}) and outcome == told
+
+
+def test_raw_values_and_labels_are_features_of_one_kind(table, tmp_path):
+    released = build_features(table, write_rows(tmp_path / "released.csv", RELEASED))
+    raw = build_features(table, write_rows(tmp_path / "raw.csv", [*SOURCE, ("90", "new", "no")]))
+    assert released.tolist()[1:3] == [[30.5, 0.5, 0.5, 0.0], [50.0, 1 / 3, 1 / 3, 1 / 3]]
+    assert raw.tolist()[3:] == [[52.0, 0.0, 0.0, 1.0], [90.0, 0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("name", [*FAMILIES, *TABLES])
+def test_tables_come_from_their_seed_and_halves_differ(name, tmp_path):
+    first = make_split(name, 60, 1, tmp_path)
+    cells = first.table.source.read_text(), first.held_back.read_text()
+    again = make_split(name, 60, 1, tmp_path)
+    assert (again.table.source.read_text(), again.held_back.read_text()) == cells
+    assert len(read_rows(first.table.source)) == len(read_rows(first.held_back)) == 60
+    assert cells[0] != cells[1]
+
+
+def test_a_score_that_could_not_be_computed_is_no_verdict():
+    told = {"attack": 0.0, "attack_error": 0.0, "control": 0.0, "control_error": 0.0, "guesses": 0}
+    assert find_verdict(told, 0, 400) == "no verdict"
+    assert find_verdict(told, 400, 400) == "as control"
+    assert find_verdict(told | {"attack": 0.3, "attack_error": 0.05, "control": 0.2}, 400, 400) == "above control"
+    failed = {"table": "town", "tool": "kech", "failed": "KeyError"}
+    assert [row[-1] for row in attack_rows([failed], 400)] == ["no verdict: KeyError"]
+
+
+def test_an_outcome_can_be_learned(tmp_path):
+    """A straight line through the features tells more than the mean."""
+    split = make_split("houses", 400, 1, tmp_path)
+    x, y = build_features(split.table, split.table.source), [float(row[-1]) for row in read_rows(split.table.source)]
+    x = np.column_stack([x, np.ones(len(x))])
+    left = np.asarray(y) - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    assert left.var() < 0.5 * np.var(y)
