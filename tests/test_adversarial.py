@@ -366,9 +366,9 @@ def meet_classes(first, second):
 
 
 def find_hashes(sought, known):
+    found = kernels.find_hashes(sought, known)
     wanted, there = ([cells[i : i + 16].tobytes() for i in range(0, len(cells), 16)] for cells in (sought, known))
-    expected = [there.index(cell) if cell in there else -1 for cell in wanted]
-    assert kernels.find_hashes(sought, known).tolist() == expected
+    assert found.tolist() == [there.index(cell) if cell in there else -1 for cell in wanted]
 
 
 def find_placements(starts, right, room):

@@ -225,7 +225,7 @@ def test_one_original_serves_all_releases_of_it(folder):
     found = kech.compute_joint_risk(releases, [folder / "0.csv"]).to_json()
 
     assert (found["k"], found["joint_k"], found["below"]) == (2, 1, 1)
-    with pytest.raises(ClaimBroken, match=r"leave some row fewer than 2 candidates\. Do not hand out"):
+    with pytest.raises(ClaimBroken, match=r"leave some rows together with fewer than 2\. Do not hand out"):
         kech.compute_joint_risk(releases, [folder / "0.csv"], k=2)
 
 

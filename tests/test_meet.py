@@ -100,7 +100,7 @@ def find_meet_of_truth(versions):
 
 @pytest.mark.parametrize("seed", seeds(200))
 def test_what_is_said_is_true_in_all_worlds(folder, seed):
-    """Values that are pinned have no other world; where all is decided, joint k is the meet of the true classes."""
+    """Pinned values have no other world; joint k is the true meet where all is decided, and never below `at_least`."""
     versions = draw_pair(seed)
     seen = read_pair(versions)
     both = seen[0][0].keys() & seen[1][0].keys()
@@ -115,8 +115,10 @@ def test_what_is_said_is_true_in_all_worlds(folder, seed):
     assert all(values[key] <= left[key] for key in both)  # nothing possible is excluded
     assert found.pinned[0].pinned == sum(len(left[key]) == 1 for key in both)
     assert found.pinned[0].right == found.pinned[0].pinned
+    truth = min(find_meet_of_truth(versions).values())
+    assert found.at_least <= truth
     if not found.undecided:
-        assert found.joint_k == min(find_meet_of_truth(versions).values())
+        assert found.joint_k == found.at_least == truth
 
 
 def sizes(held):

@@ -44,6 +44,7 @@ class JointRisk:
     people_below: int | None  # people with such a row; None where nobody is named
     candidates: int | None  # the fewest that a row could share its classes with, also where it fits several
     undecided: int  # rows that could be in several classes of a release, also for the owner
+    at_least: int | None  # joint k, wherever these are
     pinned: tuple[Pinned, ...]  # one a sensitive column
     differences: tuple[Difference, ...]
     of_series: bool = False  # whether each says that it is one of a series
@@ -60,7 +61,17 @@ class JointRisk:
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        names = ("counted", "rows", "joint_k", "below", "people_below", "candidates", "undecided", "of_series")
+        names = (
+            "counted",
+            "rows",
+            "joint_k",
+            "below",
+            "people_below",
+            "candidates",
+            "undecided",
+            "at_least",
+            "of_series",
+        )
         return {
             "private": True,
             "releases": [{"file": file, "k": k} for file, k in zip(self.releases, self.alone, strict=True)],
@@ -98,8 +109,8 @@ def compute_joint_risk(
             " and ".join(joint.releases),
             [f"joint k: asked {request.goal.k}, found less"],
             "Do not hand out the later one, or publish both as a series.",
-            finding=f"Together {' and '.join(map(repr, joint.releases))} leave some row fewer than "
-            f"{request.goal.k} candidates.",
+            finding=f"Together {' and '.join(map(repr, joint.releases))} leave some rows together with fewer than "
+            f"{request.goal.k}.",
         )
     return joint
 
@@ -188,6 +199,7 @@ def judge(
         None if who is None else len(np.unique(who[below])),
         int(joint.count.min()) if len(joint.key) else None,
         meet.undecided,
+        meet.at_least,
         tuple(pin_values(name, versions, covers, certain) for name in find_common(versions)),
         tuple(
             find_differences(first, second, versions, covers, min(alone))

@@ -18,6 +18,7 @@ import numpy as np
 from kech.release.covers import (
     Cover,
     count_candidates,
+    count_distinct,
     find_least,
     find_present,
     intersect_all,
@@ -37,6 +38,7 @@ class Meet:
     key: Ints
     together: Ints  # in the smallest intersection of classes that it could be in
     undecided: int  # keys that could be in several classes of a release
+    at_least: int | None  # what joint k is in every reading: of each intersection only rows that must be in it count
 
     @property
     def joint_k(self) -> int | None:
@@ -69,16 +71,31 @@ def find_meet(
     `labels` number the classes of each release, equal labels alike.  `holders` says which releases count for a key, and
     `surely` which must hold it.  `check` hears how many pairs of a key and an intersection there will be.
     """
-    keys, together, undecided = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
+    keys, together, surest, undecided = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], 0
     for is_mine, parts in list_patterns(covers, holders, surely):
         joint = meet_all(list(parts.values()), [labels[v] for v in parts], check)
         covered = np.unique(joint.row)
         mine = is_mine[covered]
         keys.append(covered[mine])
         together.append(find_least(joint, person)[mine])
+        surest += count_surest(intersect_all(list(parts.values()), check), person)[mine].tolist()
         fits = [np.bincount(part.row, minlength=len(is_mine)) > 1 for part in parts.values()]
         undecided += int((np.logical_or.reduce(fits) & is_mine)[covered[mine]].sum())
-    return Meet(np.concatenate(keys), np.concatenate(together), undecided)
+    return Meet(np.concatenate(keys), np.concatenate(together), undecided, min(surest, default=None))
+
+
+def count_surest(joint: Cover, person: Ints | None) -> Ints:
+    """For each row the rows, or people, that must be with it, whichever of its intersections it is in."""
+    _, first, cells = np.unique(joint.row, return_index=True, return_counts=True)
+    if not len(first):
+        return first
+    who = joint.row if person is None else person[joint.row]
+    is_sure = np.repeat(cells == 1, cells)
+    sure = np.zeros(int(joint.cell.max()) + 1, np.int64)
+    counts = count_distinct(joint.cell[is_sure], who[is_sure])
+    sure[: len(counts)] = counts
+    fewest = np.minimum.reduceat(sure[joint.cell], first)
+    return np.asarray(np.maximum(fewest + (cells > 1) * (person is None), 1))
 
 
 def count_joint(

@@ -254,10 +254,12 @@ def print_joint_k(result: dict[str, Any]) -> None:
     say(f"Together: joint k = {result['joint_k']:,}, {meaning}, over {result['rows']:,} rows that are in several.")
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
     say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
-    fewest = f"{result['candidates']:,}" if result["candidates"] < k else f"{k:,} or more"
-    say(f"By labels and sizes of classes alone, every row has {fewest} candidates.")
+    is_few = result["candidates"] < k
+    fewest = f"some row has only {result['candidates']:,}" if is_few else f"every row has {k:,} or more"
+    say(f"By labels and sizes of classes alone, {fewest} candidates.")
     if result["undecided"]:
-        say(f"{result['undecided']:,} rows fit several classes of a release, so the figure is one reading.")
+        reading = f"so joint k is one reading; in any other it is {result['at_least']:,} or more"
+        say(f"{result['undecided']:,} rows fit several classes of a release, {reading}.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
