@@ -133,6 +133,19 @@ def write_binary(path, table):
         book.save(path)
 
 
+def test_a_file_without_a_header_is_refused_and_shows_none_of_its_first_row(refuse, folder, target):
+    rows = [f"{20 + i % 8},f,job{i % 3},{i}" for i in range(24)]
+    source, says = write(folder / "t.csv", "\n".join(rows)), "looks like a row: 3 of its 4 cells occur again below them"
+    message = refuse("release", source, "-o", target, "--qi", "20", code=3, says=says)
+    assert "Add a header line" in message
+    assert "job0" not in message
+
+
+def test_numbers_that_count_the_columns_are_names(release, folder):
+    rows = [f"{i % 3},{i % 2},{i % 4}" for i in range(24)]
+    assert list(release(write(folder / "t.csv", "\n".join(["0,1,2", *rows])), "--qi", "1", "2")) == ["1", "2"]
+
+
 def test_a_missing_file_a_folder_and_an_unknown_ending_are_refused(refuse, folder, target):
     rest = ("-o", target, "--k", 2, *QI)
     refuse("release", folder / "none.csv", *rest, code=3, says="There is no file")

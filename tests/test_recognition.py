@@ -199,7 +199,7 @@ def test_joint_candidates_are_people_where_they_are_named(folder):
     assert joint.below == 8  # of those at 30, one person lives in a and one in b
 
 
-# -- one row more or less under equal labels -----------------------------------------------------------------------
+# -- one row more or less ------------------------------------------------------------------------------------------
 
 
 def test_a_newcomer_under_an_equal_label_is_pinned(folder):
@@ -211,8 +211,46 @@ def test_a_newcomer_under_an_equal_label_is_pinned(folder):
     more = pd.concat([rows, pd.DataFrame({"age": [7], "ward": [4]})])
     with kech.read_table(more, **roles) as table:
         made = kech.make_release(table, k=5, grid="exact")
-        with pytest.raises(ReleasedBefore, match="1 rows came or left under equal labels, which shows them"):
+        with pytest.raises(ReleasedBefore, match="1 row came or left, so few that the difference of the files shows"):
             made.write(folder / "two.csv")
+
+
+@pytest.mark.parametrize("change", ["left", "came"])
+def test_one_row_more_or_less_is_pinned_by_a_coarser_release_too(folder, change):
+    rng = np.random.default_rng(11)
+    town = pd.DataFrame(
+        {
+            "id": np.arange(600),
+            "age": rng.integers(20, 80, 600),
+            "zip": rng.choice(["02110", "02220", "02330"], 600),
+            "ward": rng.integers(0, 3, 600),
+        }
+    )
+    first, second = (town, town.iloc[1:]) if change == "left" else (town.iloc[1:], town)
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["ward"], "identifiers": ["id"]}
+    with kech.read_table(first, **roles) as table:
+        kech.make_release(table, k=5, cut="domain").write(folder / "one.csv")
+    with kech.read_table(second, **roles) as table:
+        coarser = kech.make_release(table, k=40, cut="domain")
+        with pytest.raises(ReleasedBefore, match="1 row came or left"):
+            coarser.write(folder / "two.csv")
+
+
+def test_a_table_of_few_values_is_recognised_and_other_people_are_not(folder):
+    def draw(seed):
+        rng = np.random.default_rng(seed)
+        ages, zips = rng.choice([20, 30, 40, 50, 60], 300), rng.choice(["02110", "02220", "02330"], 300)
+        return pd.DataFrame({"age": ages, "zip": zips, "ward": rng.integers(0, 3, 300)})
+
+    def publish(rows, name):
+        with kech.read_table(rows, quasi_identifiers=["age", "zip"], sensitive=["ward"]) as table:
+            kech.make_release(table, k=5).write(folder / name)
+
+    publish(draw(4), "one.csv")
+    for seed in range(5, 25):
+        publish(draw(seed), f"{seed}.csv")
+    with pytest.raises(ReleasedBefore, match="1 row came or left"):
+        publish(draw(4).iloc[1:], "two.csv")
 
 
 # -- what recognition cannot see -----------------------------------------------------------------------------------

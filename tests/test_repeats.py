@@ -261,6 +261,13 @@ def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tm
         assert "it tells which rows belong to one person" in run(command, tmp_path / "visits.csv", *words, *to).err
 
 
+def test_people_are_not_counted_where_no_published_column_can_link_their_rows(monkeypatch):
+    """Counting a million people took a sixth of a release."""
+    with kech.read_table(clinic(), quasi_identifiers=["sex"], sensitive=["finding"], person="patient_id") as table:
+        monkeypatch.setattr(type(table.engine), "count_repeats", None)
+        assert table.repeats == ()
+
+
 def test_names_of_things_that_repeat_are_not_taken_for_people():
     rng = np.random.default_rng(1)
     frame = town().drop(columns="first_name")
@@ -296,6 +303,19 @@ def test_birth_sex_and_zip_that_repeat_together_are_seen():
     assert said.startswith("Columns 'born', 'sex' and 'zip' repeat together: 150 combinations")
     years = town().drop(columns="first_name").assign(born=lambda rows: rows["born"].str[:4] + "-01-01")
     assert said_of(years) == ()
+
+
+def test_birth_sex_and_zip_of_a_person_with_a_third_of_all_rows_are_seen():
+    """Their rows make equal births likely, so that pairs alone would tell nothing."""
+    frame = clinic(people=120).drop(columns="patient_id")
+    frame = pd.concat([frame, frame.iloc[[0] * (len(frame) // 2)]])
+    assert "'born', 'sex' and 'zip' repeat together" in said_of(frame)[0]
+
+
+def test_different_people_born_in_one_year_are_no_repeats():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"born": rng.integers(1940, 2000, 900), "sex": rng.choice(["f", "m"], 900)})
+    assert said_of(frame.assign(zip=rng.integers(10_000, 10_008, 900))) == ()
 
 
 @pytest.mark.parametrize("values", ["number", "text", "few"])

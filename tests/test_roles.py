@@ -78,6 +78,15 @@ def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     assert found["phone"].role != "identifier"
 
 
+def test_whole_numbers_that_all_differ_are_no_findings():
+    rows = 120
+    city = {"city": ["a", "b", "c"] * (rows // 3)}
+    numbered = guess(dict.fromkeys(("Befund", "treatment"), range(900, 900 + rows)) | city)
+    measured = guess({name: [90 + i % 100 for i in range(rows)] for name in ("Befund", "treatment")} | city)
+    assert [numbered[name].role for name in ("Befund", "treatment")] == ["identifier"] * 2
+    assert [measured[name].role for name in ("Befund", "treatment")] == ["sensitive"] * 2
+
+
 def test_what_follows_from_a_quasi_identifier_is_one():
     age = [20 + row % 40 for row in range(200)]
     found = guess({"age": age, "zz": [years // 10 for years in age], "qq": [row % 7 for row in range(200)]})

@@ -342,7 +342,7 @@ def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions
 def is_enough(composition: Composition, past: Past, of_others: bool, terms: AdmissionOptions) -> bool:
     """Whether releases of other tables, or a series, leave as many candidates as each promised alone.
 
-    In every intersection of classes, and no few rows came or left under equal labels.
+    In every intersection of classes, and no few rows came or left.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
     is_kept = composition.joint_k >= least and not composition.changed
@@ -435,7 +435,10 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 def describe_composition(composition: Composition) -> str:
     """What both together leave."""
     counted = "people" if composition.counted == "people" else "rows"
-    changed = f" {composition.changed:,} rows came or left under equal labels, which shows them."
+    noun = "row" if composition.changed == 1 else "rows"
+    changed = (
+        f" {composition.changed:,} {noun} came or left, so few that the difference of the files shows their cells."
+    )
     return (
         f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
         f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "

@@ -20,7 +20,8 @@ from kech.release.meet import Check, ReleasedClasses, count_joint, find_meet, li
 from kech.release.placement import place_own, rule_out
 from kech.release.published import Ints, Published, normalize_cell
 
-Contents = list[Counter[tuple[Cell, ...]]]  # of each class the other cells of its rows
+Content = Counter[tuple[Cell, ...]]  # the other cells of the rows of a class
+Contents = list[Content]
 MOST = 0.5  # share of the rows
 MOST_CELLS = 10_000  # whose equal texts are one in memory
 
@@ -37,7 +38,7 @@ class Composition:
     joint_k: int  # in the smallest intersection of classes that a row could be in
     below: int  # rows in intersections of fewer than k
     candidates: int  # the fewest rows that a row could share its classes with
-    changed: int  # rows that came or left under equal labels, fewer than k at once
+    changed: int  # rows that came or left under labels that are equal or overlap, fewer than k at once
     counted: str = "rows"
 
 
@@ -57,7 +58,7 @@ def compose(
     of a row and an intersection than rows: `check` hears how many before they are held, and may refuse.
 
     The releases in the places `others` were made of other tables, which share rows with this one: which rows, only
-    labels tell; and rows that came or left stand out where labels are equal.  Of a part of a table that shares rows
+    labels tell; and rows that came or left stand out.  Of a part of a table that shares rows
     with others, any number of rows may be shared.
 
     Releases in the places `partly_read` have quasi-identifiers that the table lacks.  Others may know these, and with
@@ -77,14 +78,14 @@ def compose(
     classes = list_classes([linkage.release for linkage in linkages])
     meet = find_meet(alone, add_cells(classes, alone), holders, surely, person, check)
     joint = count_joint(covers, holders, surely, k, person, check)
-    changes = [count for i in others for count in count_changes(linkages[0], linkages[i]) if count < k]
+    changes = [count_changes(linkages[0], linkages[i], k, () if is_part else (covers[0], covers[i])) for i in others]
     return Composition(
         len(meet.key),
         k,
         linkages[0].rows if meet.joint_k is None else meet.joint_k,
         len(meet.find_below(k)),
         int(joint.count.min(initial=linkages[0].rows)),
-        sum(changes),
+        max(changes, default=0),
         "rows" if person is None else "people",
     )
 
@@ -130,18 +131,41 @@ def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
     return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
 
 
-def count_changes(later: Linkage, earlier: Linkage) -> list[int]:
-    """Of each class with the same labels in both files: rows that came, and rows that left, by their other cells.
+def count_changes(later: Linkage, earlier: Linkage, k: int, covers: Sequence[Cover] = ()) -> int:
+    """Rows that came, and rows that left, by their other cells, where fewer than k did at once.
 
-    Who knows who came or left knows that the values that came or left are theirs.
+    Compared are classes with the same labels, and, where covers of both are given, all classes together whose labels
+    overlap.  Who knows who came or left knows that the values that came or left are theirs.
     """
     columns = [name for name in later.release.cells if name in earlier.release.cells]
     if not columns:
-        return []
+        return 0
     ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
     pairs = [(ours[group], theirs[twin]) for group, twin in find_same(later, earlier).items()]
-    changes = [change.total() for one, other in pairs for change in (one - other, other - one)]
-    return [count for count in changes if count]
+    joined = list(zip(*join_contents(ours, theirs, *covers), strict=True)) if covers else []
+    return max(sum_few_changes(pairs, k), sum_few_changes(joined, k))
+
+
+def sum_few_changes(pairs: Sequence[tuple[Content, Content]], k: int) -> int:
+    """Rows that came or left, wherever fewer than k did."""
+    changes = (change.total() for one, other in pairs for change in (one - other, other - one))
+    return sum(count for count in changes if count < k)
+
+
+def join_contents(ours: Contents, theirs: Contents, mine: Cover, other: Cover) -> tuple[Contents, Contents]:
+    """The contents of both releases in each group of classes that rows of the table could be in together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rows, classes = 1 + max(mine.row.max(initial=0), other.row.max(initial=0)), len(ours) + len(theirs)
+    ends = np.concatenate([mine.cell, other.cell + len(ours)]), np.concatenate([mine.row, other.row]) + classes
+    graph = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(classes + rows, classes + rows))
+    count, group = connected_components(graph, directed=False)
+    joined: tuple[Contents, Contents] = ([Counter() for _ in range(count)], [Counter() for _ in range(count)])
+    for contents, numbers, into in ((ours, group, joined[0]), (theirs, group[len(ours) :], joined[1])):
+        for content, number in zip(contents, numbers.tolist(), strict=False):
+            into[number].update(content)
+    return joined
 
 
 def count_contents(linkage: Linkage, columns: Sequence[str]) -> Contents:

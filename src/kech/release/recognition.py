@@ -25,6 +25,8 @@ from kech.release.sketches import Kind, Sketch
 Floats = NDArray[np.float64]
 
 SURE = 4.0  # deviations: one comparison of different people in 30,000 goes beyond
+TOO_ALIKE = 1 / 30_000  # chance that counts of different people differ so little
+FEWEST_EXPECTED = 5  # rows of a value in the smaller table, for its counts to be about normal
 FEWEST_VALUES = 32  # with several rows, for a column to reach that where all rows are shared
 LOWEST = -30.0  # deviations that one value may speak against: a renamed one must not outvote all others
 UNLIKELY = 1e-4  # chance that names agree on a quasi-identifier by accident
@@ -40,7 +42,7 @@ def share_rows(ours: Mapping[Kind, Sketch], theirs: Iterable[Sketch]) -> bool:
     by_kind = {kind: [name for name in pairs if name.kind == kind] for kind in ("name", "tuple", "column")}
     if any(share_people(name, pairs) for name in by_kind["name"]):
         return True
-    if any(measure_agreement(*pairs[name])[0] >= SURE for name in by_kind["tuple"]):
+    if any(measure_agreement(*pairs[name])[0] >= SURE or are_too_alike(*pairs[name]) for name in by_kind["tuple"]):
         return True
     agreements = [measure_agreement(*pairs[name]) for name in by_kind["column"]]
     able = [score for score, values in agreements if values >= FEWEST_VALUES]
@@ -59,6 +61,24 @@ def measure_agreement(one: Sketch, other: Sketch) -> tuple[float, int]:
     surplus = 2 * w * v * a * b - v**2 * a * (a - 1) - w**2 * b * (b - 1)
     scores = surplus / (w * v * np.sqrt(2 * c * (c - 1)))
     return float(np.maximum(scores, LOWEST).sum()) / len(c) ** 0.5, len(c)
+
+
+def are_too_alike(one: Sketch, other: Sketch) -> bool:
+    """Whether counts of frequent values differ less than those of different people would once in 30,000 times.
+
+    Of n values that are not rare, the sum of (v a - w b)^2 / (w v c) has a chi-squared distribution with n - 1 degrees
+    of freedom.
+    """
+    from scipy.special import gammainc
+
+    a, b = count_alike(one, other)
+    w = a.sum() / max((a + b).sum(), 1)
+    many = (a + b) * min(w, 1 - w) >= FEWEST_EXPECTED
+    if many.sum() < 2:
+        return False
+    a, b = a[many], b[many]
+    distance = float((((1 - w) * a - w * b) ** 2 / (w * (1 - w) * (a + b))).sum())
+    return bool(gammainc((len(a) - 1) / 2, distance / 2) < TOO_ALIKE)
 
 
 def count_alike(one: Sketch, other: Sketch) -> tuple[Floats, Floats]:

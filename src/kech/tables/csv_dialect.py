@@ -21,6 +21,7 @@ from kech.errors import BadOption, BadRow, KechError, UnreadableFile, unusable_v
 DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAMPLE = 1 << 16  # characters from which the delimiter is found
+FEWEST_REPEATED, LEAST_REPEATED = 2, 1 / 3  # cells of a first line that occur again in their columns: it is a row
 CHUNK = 1 << 24  # bytes that are checked at once
 BATCH = 1 << 14  # rows of a record batch
 BLOCK = 1 << 20  # bytes that are read at once to find the longest row
@@ -49,13 +50,33 @@ def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> Csv
     codec = choose_encoding(path, encoding)
     plain = codec == "utf-8" and check_utf8_and_line_ends(path)
     with open_text(path, codec) as file:
-        chosen = delimiter or sniff_delimiter(file.read(SAMPLE))
+        sample = file.read(SAMPLE)
+    chosen = delimiter or sniff_delimiter(sample)
     with open_text(path, codec) as file:
         try:
             header = next(csv.reader(file, delimiter=chosen, strict=True), [])
         except csv.Error as fault:
             raise BadRow(path, 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
+    check_header(path, header, sample, chosen)
     return CsvDialect(tuple(header) or ("",), chosen, codec, plain)
+
+
+def check_header(path: Path, header: Sequence[str], sample: str, delimiter: str) -> None:
+    """Refuse a file whose first line is a row: several of its cells occur again below, in their own columns.
+
+    Numbers that count the columns, 0, 1, 2, are names.
+    """
+    if [*header] in ([str(first + number) for number in range(len(header))] for first in (0, 1)):
+        return
+    complete = sample[: sample.rfind("\n") + 1]
+    rows = [
+        row for row in csv.reader(io.StringIO(complete, newline=""), delimiter=delimiter) if len(row) == len(header)
+    ]
+    below = zip(header, zip(*rows[1:], strict=True), strict=False)
+    again = sum(name.strip() != "" and name in column for name, column in below)
+    if again >= max(FEWEST_REPEATED, LEAST_REPEATED * len(header)):
+        reason = f"its first line looks like a row: {again} of its {len(header)} cells occur again below them."
+        raise UnreadableFile(path, f"{reason} Add a header line with a name for each column.")
 
 
 def choose_encoding(path: Path, encoding: str | None) -> str:

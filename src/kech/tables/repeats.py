@@ -49,6 +49,7 @@ LEAST_SHARE, MOST_SHARE = 1 / 50, 0.9  # of the rows: values of a column that pe
 EXCEPTIONS = 0.05  # share of repeated rows whose birth, sex or place may differ: typing errors, removals
 FAR_MORE = 10  # times the repeats that different people would have
 MANY_REPEATS = 0.1  # of the rows
+STABLE_SHARE = 0.5  # of the further combinations that different people would have at least
 FEWEST_SAID = 3  # smaller counts are not shown
 
 
@@ -144,9 +145,12 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
 def find_linking_columns(table: Table) -> Iterator[Repeat]:
     """Published columns with about as many values as there are people, or more, and each value of one person."""
     published = () if table.request.goal.protect_history else (*table.sensitive, *table.keep)
+    several = [column for column in published if table.facts(column).distinct >= MOST_SHARE * FEW_LEVELS]
+    if not several:
+        return
     person = [table.index(name) for name in table.person]
     people, rows, _ = table.engine.count_repeats(person, folded=True)
-    for column in published if FEW_LEVELS <= people < rows else ():
+    for column in several if FEW_LEVELS <= people < rows else ():
         if table.facts(column).distinct < MOST_SHARE * people:
             continue
         number = table.index(column)
@@ -214,7 +218,9 @@ def find_repeated_traits(table: Table) -> Iterator[Repeat]:
     """Date of birth with sex or place, where they repeat together far more often than for different people.
 
     Two random people have equal values in a column with probability s = sum of p(value)^2.  Of n different people,
-    about n (n - 1) / 2 * s1 s2 s3 pairs have equal values in three columns.
+    about n (n - 1) / 2 * s1 s2 s3 pairs have equal values in three columns.  A person with very many rows makes s
+    large.  So it is enough, too, that rows with one birth mostly have one sex and place: of different people, at least
+    the share 1 - s2 s3 of the births that repeat would have two.
     """
     traits = find_traits(table)
     for combination in product(*(names or [""] for names in traits.values())):
@@ -222,11 +228,27 @@ def find_repeated_traits(table: Table) -> Iterator[Repeat]:
         if not traits["birth"] or len(columns) < 2:
             return
         values, rows, most = table.engine.count_repeats([table.index(name) for name in columns])
-        probability = prod(collision_probability(table, name) for name in columns)
-        repeats, expected = rows - values, rows * (rows - 1) / 2 * probability
-        if repeats > MANY_REPEATS * rows and repeats > FAR_MORE * expected:
+        (birth, *others), repeats = [collision_probability(table, name) for name in columns], rows - values
+        if repeats <= MANY_REPEATS * rows:
+            continue
+        expected = rows * (rows - 1) / 2 * birth * prod(others)
+        if repeats > FAR_MORE * expected or has_stable_births(table, columns[0], values, prod(others)):
             yield Repeat(tuple(columns), "together", values, rows, most)
             return
+
+
+def has_stable_births(table: Table, birth: str, values: int, probability: float) -> bool:
+    """Whether births that repeat have far fewer combinations with sex and place than different people would have.
+
+    In: the number of combinations, and the probability that two random rows have equal sex and place.
+    """
+    try:
+        _, counts = table.values(birth, "text")
+    except ManyValues:
+        return False
+    repeated = int((counts > 1).sum())
+    further, expected = values - len(counts), (1 - probability) * repeated
+    return repeated >= FEW_LEVELS and further <= STABLE_SHARE * expected
 
 
 def collision_probability(table: Table, column: str) -> float:

@@ -194,7 +194,8 @@ class Profile:
         """The column that isolates rows most at k, and what the last rows to hide cost.
 
         Of columns without which half of the rows hide equally early, the one without which rows reach least on
-        average.  No release of all rows goes below `eps_all`, and none without the last rows below `eps_but_last`.
+        average.  With exact edges, no release of all rows goes below `eps_all`, and none without the last rows below
+        `eps_but_last`.
         """
         names = [axis.column for axis in self.units.axes]
         rests = {name: self.without(name, [k])[0] for name in names}

@@ -23,6 +23,7 @@ SAMPLE = 1000  # distinct values that are looked at, about
 FEW = 100  # distinct values of a column that looks like a category
 FLAG = 2  # values of a column that says yes or no
 SMALL = 20  # rows, below which few values mean nothing
+ROW_NUMBERS = 50  # rows from which on whole numbers that all differ are no measurements
 FEWEST_NUMBERED = 0.1  # share of distinct values, up to which numbers are of kinds of things, not of people or rows
 MOST_CODES = 20  # of an outcome, or of sex
 HEAVIEST = 700  # weight or height of a person; beyond are weights of a survey
@@ -138,6 +139,8 @@ def guess_role(column: str, look: Look) -> Guess:
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
+    if by_name and is_row_number(by_name, look):
+        return guess("identifier", "every value is another whole number", LIKELY)
     if by_name and is_known_amount(by_name, look):
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
@@ -196,6 +199,12 @@ def is_unique_text(by_name: Clue, look: Look) -> bool:
     unique = look.present >= SMALL and look.share > MOST_SHARE
     lettered = sum(any(map(str.isalpha, text)) for text in look.texts)
     return by_name.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
+
+
+def is_row_number(by_name: Clue, look: Look) -> bool:
+    """Whether a column that would be published as it is numbers the rows, as case and report numbers do."""
+    is_unique = look.present >= ROW_NUMBERS and look.facts.distinct == look.present
+    return by_name.meaning.role == "sensitive" and by_name.meaning.says != MONEY and look.is_whole and is_unique
 
 
 def is_known_amount(by_name: Clue, look: Look) -> bool:

@@ -235,7 +235,7 @@ def say_advice(advice: dict[str, Any]) -> str:
     last = ", nor one without 0.5 % of them"
     if advice["last_rows"]:
         last = f"; without the last {advice['last_rows']:,} to hide, none goes below {but_last}"
-    return f"k = {k:,}: {isolates}. No release of all rows goes below eps {every}{last}."
+    return f"k = {k:,}: {isolates}. With exact edges, no release of all rows goes below eps {every}{last}."
 
 
 def say_last(last: dict[str, Any]) -> str:
