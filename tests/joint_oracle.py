@@ -73,8 +73,16 @@ def find_together(versions, held=None):
             if all(other in versions[v] for v in mine) and not any(other in fits for fits in absent)
         ]
         paths = {other: list_paths([versions[v][other] for v in mine]) for other in others}
-        found[row] = [{other for other in others if path in paths[other]} for path in paths[row]]
+        found[row] = {
+            tuple(zip(mine, path, strict=True)): {other for other in others if path in paths[other]}
+            for path in paths[row]
+        }
     return found
+
+
+def count_smallest(cells, sizes, count=len):
+    """Rows of the smallest of these intersections, which holds no more than the smallest of its classes."""
+    return min(min(count(rows), *(sizes[v][cell] for v, cell in path)) for path, rows in cells.items())
 
 
 def list_paths(choices):

@@ -156,13 +156,13 @@ def test_a_file_is_no_address(text):
     "text", ["duckdb:x", "duckdb:#t", "duckdb:x#", "postgresql://h/b", "postgresql://h/b?table=", "duckdb:x#a.b.c"]
 )
 def test_an_address_without_a_table_is_refused(text):
-    with pytest.raises(BadOption, match="name one table"):
+    with pytest.raises(BadOption, match="Name one table"):
         find_address(text)
 
 
 @pytest.mark.parametrize("text", ["spark://h:7077", "spark://h:7077/", "spark:///x", "s3a://bucket", "file:///"])
 def test_an_address_on_spark_without_a_path_is_refused(text):
-    with pytest.raises(BadOption, match="name the path"):
+    with pytest.raises(BadOption, match="Name the path"):
         find_address(text)
 
 

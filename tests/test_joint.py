@@ -77,7 +77,11 @@ def judge(versions, named=False):
         k = min(k, *(len({owner[key] for key in keys}) for fits in seen for keys in find_members(fits).values()))
     own = [narrow_to_own(*each) for each in zip(versions, classes, seen, strict=True)]
     meets = oracle.find_together(own)
-    together = {key: min(len(count(keys, owner, named)) for keys in cells) for key, cells in meets.items()}
+    sizes = [{box: len(cells) for box, cells in held.items()} for held in classes]
+    together = {
+        key: oracle.count_smallest(cells, sizes, lambda keys: len(count(keys, owner, named)))
+        for key, cells in meets.items()
+    }
     below = [key for key, rows in together.items() if rows < k]
     return {
         "k": k,
@@ -227,6 +231,29 @@ def test_one_original_serves_all_releases_of_it(folder):
     assert (found["k"], found["joint_k"], found["below"]) == (2, 1, 1)
     with pytest.raises(ClaimBroken, match=r"leave some rows together with fewer than 2\. Do not hand out"):
         kech.compute_joint_risk(releases, [folder / "0.csv"], k=2)
+
+
+def test_sizes_of_classes_tell_where_a_row_is(folder):
+    """Of 0, 3, 5 and 7 only 0 and 3 can fill [0, 3], and [0, 7] needs 0 and 7: so 3 is alone, also for a reader."""
+    rows = [(number, "ann", age, "a") for number, age in enumerate((0, 3, 5, 7))]
+    parts = [[rows[:2], rows[2:]], [rows[1:3], [rows[0], rows[3]]]]
+    releases, _ = write_versions(folder, [(rows, each) for each in parts])
+
+    found = kech.compute_joint_risk(releases, [folder / "0.csv"]).to_json()
+
+    assert (found["k"], found["joint_k"], found["below"], found["candidates"]) == (2, 1, 4, 1)
+    assert (found["undecided"], found["at_least"]) == (0, 1)
+
+
+def test_a_repeat_of_overlapping_classes_keeps_its_k(folder):
+    """Twins of 5 fit [0, 5] and [5, 9], which hold one salary: nobody can tell which is where, and nothing moved."""
+    rows = [(number, "ann", age, "a") for number, age in enumerate((0, 0, 5, 5, 9, 9))]
+    releases, _ = write_versions(folder, [(rows, [rows[:3], rows[3:]])] * 2)
+
+    found = kech.compute_joint_risk(releases, [folder / "0.csv"]).to_json()
+
+    assert (found["k"], found["joint_k"], found["below"]) == (3, 3, 0)
+    assert (found["undecided"], found["at_least"]) == (2, 1)
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,13 @@ def test_the_certificate_separates_what_was_recounted_and_what_is_stated(tmp_pat
     assert kech.check_certificate(tmp_path / "safe.csv")["k"] >= 5
 
 
+def test_the_ledger_lists_k_of_people(tmp_path):
+    frame = visits()
+    certificate = release(frame, frame["patient"].nunique()).write(tmp_path / "safe.csv")
+    (entry,) = kech.open_ledger().list_releases()
+    assert entry["k"] == certificate["stated"]["k"] != certificate["claims"]["k"]
+
+
 def test_names_that_say_nothing_and_missing_names_are_one_person():
     frame = pd.DataFrame({"patient": [None, " "], "age": [1, 2]})
     table = kech.read_table(frame, quasi_identifiers=["age"], person="patient")

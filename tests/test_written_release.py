@@ -139,6 +139,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "sql": None,
         "given_away": {},
         "loss_with_l_2": None,
+        "sample": None,
     }
     assert told["ledger"]["verdict"] == "first"
     behind = json.loads(mapping.read_text("utf-8"))

@@ -23,7 +23,7 @@ from kech.release.covers import Cover, count_distinct
 from kech.release.foreign import read_foreign
 from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
 from kech.release.linkage import link
-from kech.release.meet import count_joint, find_meet, number_labels
+from kech.release.meet import count_joint, find_meet, list_classes
 from kech.release.published import Ints, Published, read_published
 from kech.request import Request
 from kech.system.console import report
@@ -185,8 +185,8 @@ def judge(
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
-    certain, labels, check = find_certain(versions, covers), number_labels(releases), partial(check_room, tables[0])
-    meet = find_meet(narrow_all(versions, covers), labels, certain, certain, who, check)
+    certain, classes, check = find_certain(versions, covers), list_classes(releases), partial(check_room, tables[0])
+    meet = find_meet(narrow_all(versions, covers), classes, certain, certain, who, check)
     joint = count_joint(covers, certain, certain, min(alone), who, check)
     below = meet.find_below(min(alone))
     return JointRisk(

@@ -138,11 +138,12 @@ class DraftRelease:
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         claims, dropped = self.claims["claims"], {*self.table.dropped}
+        stated = self.claims.get("stated") or {}
         return LedgerEntry(
             table,
             where,
             self.claims["file"]["sha256"],
-            claims["k"],
+            stated.get("k") or claims["k"],
             time_now(),
             str(self.trace.resolve()),
             self.address.anywhere if self.address else "",

@@ -16,7 +16,7 @@ from kech.certificate.labels import EVERYTHING, read_position, read_prefix, read
 from kech.errors import BadOption
 from kech.release.covers import Cover, find_cover, find_present, leave_undecided_alone
 from kech.release.linkage import Bools, Linkage, LinkedColumn
-from kech.release.meet import Check, count_joint, find_meet, number_labels
+from kech.release.meet import Check, ReleasedClasses, count_joint, find_meet, list_classes
 from kech.release.placement import place_own, rule_out
 from kech.release.published import Ints, Published, normalize_cell
 
@@ -75,7 +75,8 @@ def compose(
     alone = [leave_undecided_alone(cover) if i in partly_read else cover for i, cover in enumerate(own)]
     holders = find_present(covers)
     surely = holders & ~np.isin(np.arange(len(linkages)), list(others))
-    meet = find_meet(alone, number_cells(linkages, alone), holders, surely, person, check)
+    classes = list_classes([linkage.release for linkage in linkages])
+    meet = find_meet(alone, add_cells(classes, alone), holders, surely, person, check)
     joint = count_joint(covers, holders, surely, k, person, check)
     changes = [count_changes(linkages[0], linkages[i], k, () if is_part else (covers[0], covers[i])) for i in others]
     return Composition(
@@ -97,16 +98,15 @@ def place_rows(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, C
     return reader, place_own(reader, [(linkage, np.arange(linkage.rows))])
 
 
-def number_cells(linkages: Sequence[Linkage], covers: Sequence[Cover]) -> list[Ints]:
-    """The number of the labels of each cell; cells of one row alone have numbers of their own."""
-    numbers = number_labels([linkage.release for linkage in linkages])
-    fresh = 1 + max(int(each.max(initial=0)) for each in numbers)
-    extra = [max(0, int(cover.cell.max(initial=-1)) + 1 - len(own)) for cover, own in zip(covers, numbers, strict=True)]
-    starts = fresh + np.cumsum([0, *extra])
-    return [
-        np.concatenate([own, first + np.arange(more)])
-        for own, first, more in zip(numbers, starts.tolist(), extra, strict=False)
-    ]
+def add_cells(classes: Sequence[ReleasedClasses], covers: Sequence[Cover]) -> list[ReleasedClasses]:
+    """Classes and cells of one row alone, which have labels that no other has."""
+    fresh, extended = 1 + max(int(released.label.max(initial=0)) for released in classes), []
+    for released, cover in zip(classes, covers, strict=True):
+        more = max(0, int(cover.cell.max(initial=-1)) + 1 - len(released.label))
+        label = np.concatenate([released.label, fresh + np.arange(more)])
+        extended.append(ReleasedClasses(label, np.concatenate([released.size, np.ones(more, np.int64)])))
+        fresh += more
+    return extended
 
 
 def check_overlap(covers: Sequence[Cover], linkages: Sequence[Linkage], others: Collection[int], option: str) -> None:

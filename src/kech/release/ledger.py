@@ -49,7 +49,7 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     table: str
     source: str
     release: str  # SHA-256 of the file
-    k: int
+    k: int  # of its people, where they were counted, otherwise of its rows
     time: str  # UTC
     draft: str = ""  # while it is put in place: a file or folder that is gone once it is
     address: str = ""  # likewise: the table of a database that it becomes

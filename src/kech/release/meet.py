@@ -3,7 +3,7 @@
 In: covers of releases by the same numbers of rows.  Out: a `Meet`; candidates of every row.
 
     M(r) = the rows that could be with row r in one class of every release that holds r
-    joint k = the fewest rows, or people, of any such intersection of classes
+    joint k = the fewest rows, or people, of any such intersection of classes, and no more than its smallest class holds
 
 Where the class of every row is known, the M(r) are the classes of the meet of the partitions.  A row that fits several
 classes of a release is read as one that stays under equal labels where it can; else it counts in every intersection.
@@ -29,6 +29,14 @@ from kech.release.linkage import Bools
 from kech.release.published import Ints, Published
 
 Check = Callable[[int], None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedClasses:
+    """Of each class of a release: the number of its labels, the same in all releases, and the rows it holds."""
+
+    label: Ints
+    size: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +68,7 @@ class JointCandidates:
 
 def find_meet(
     covers: Sequence[Cover],
-    labels: Sequence[Ints],
+    classes: Sequence[ReleasedClasses],
     holders: Bools,
     surely: Bools,
     person: Ints | None = None,
@@ -68,16 +76,17 @@ def find_meet(
 ) -> Meet:
     """The meet of several releases.
 
-    `labels` number the classes of each release, equal labels alike.  `holders` says which releases count for a key, and
-    `surely` which must hold it.  `check` hears how many pairs of a key and an intersection there will be.
+    `holders` says which releases count for a key, and `surely` which must hold it.  `check` hears how many pairs of a
+    key and an intersection there will be.
     """
     keys, together, surest, undecided = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [], 0
     for is_mine, parts in list_patterns(covers, holders, surely):
-        joint = meet_all(list(parts.values()), [labels[v] for v in parts], check)
-        covered = np.unique(joint.row)
+        joint, most = meet_all(list(parts.values()), [classes[v] for v in parts], check)
+        covered, first = np.unique(joint.row, return_index=True)
         mine = is_mine[covered]
         keys.append(covered[mine])
-        together.append(find_least(joint, person)[mine])
+        fewest = np.minimum.reduceat(most, first) if len(first) else first
+        together.append(np.minimum(find_least(joint, person), fewest)[mine])
         surest += count_surest(intersect_all(list(parts.values()), check), person)[mine].tolist()
         fits = [np.bincount(part.row, minlength=len(is_mine)) > 1 for part in parts.values()]
         undecided += int((np.logical_or.reduce(fits) & is_mine)[covered[mine]].sum())
@@ -127,19 +136,23 @@ def list_patterns(covers: Sequence[Cover], holders: Bools, surely: Bools) -> Ite
         yield pattern_of.ravel() == number, {v: restrict(covers[v], fits) for v in np.flatnonzero(holds).tolist()}
 
 
-def meet_all(covers: Sequence[Cover], labels: Sequence[Ints], check: Check | None) -> Cover:
-    """The intersections of all covers, each row under equal labels from one to the next where it can."""
-    joint, label = covers[0], labels[0][covers[0].cell]
-    for cover, numbers in zip(covers[1:], labels[1:], strict=True):
+def meet_all(covers: Sequence[Cover], classes: Sequence[ReleasedClasses], check: Check | None) -> tuple[Cover, Ints]:
+    """The intersections of all covers, each row under equal labels from one to the next where it can.
+
+    With each pair the rows of its smallest class, of which an intersection holds no more.
+    """
+    joint, label, most = covers[0], classes[0].label[covers[0].cell], classes[0].size[covers[0].cell]
+    for cover, released in zip(covers[1:], classes[1:], strict=True):
         place = Cover(joint.row, np.arange(len(joint.row)))
         if check:
             check(int(np.bincount(cover.row, minlength=int(joint.row.max(initial=-1)) + 1)[joint.row].sum()))
         row, ours, theirs = pair_cells(place, cover)
-        kept = find_steady(row, label[ours] == numbers[theirs])
+        kept = find_steady(row, label[ours] == released.label[theirs])
         row, ours, theirs = row[kept], ours[kept], theirs[kept]
         pairs = joint.cell[ours] * (int(theirs.max(initial=0)) + 1) + theirs
-        joint, label = Cover(row, np.unique(pairs, return_inverse=True)[1].ravel()), numbers[theirs]
-    return joint
+        joint, label = Cover(row, np.unique(pairs, return_inverse=True)[1].ravel()), released.label[theirs]
+        most = np.minimum(most[ours], released.size[theirs])
+    return joint, most
 
 
 def find_steady(row: Ints, is_same: Bools) -> Bools:
@@ -149,12 +162,13 @@ def find_steady(row: Ints, is_same: Bools) -> Bools:
     return is_same | ~has_same[row]
 
 
-def number_labels(releases: Sequence[Published]) -> list[Ints]:
-    """A number for each class of each release; classes of two releases have the same where all labels are equal."""
+def list_classes(releases: Sequence[Published]) -> list[ReleasedClasses]:
+    """The classes of each release; those of two releases have the same number where all labels are equal."""
     numbers: dict[tuple[object, ...], int] = {}
-    numbered = []
+    classes = []
     for release in releases:
         names = sorted(release.quasi_identifiers)
         columns = zip(*(release.column_labels(name) for name in names), strict=True)
-        numbered.append(np.array([numbers.setdefault((*names, *labels), len(numbers)) for labels in columns], np.int64))
-    return numbered
+        label = np.array([numbers.setdefault((*names, *labels), len(numbers)) for labels in columns], np.int64)
+        classes.append(ReleasedClasses(label, release.sizes))
+    return classes

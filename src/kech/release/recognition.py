@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 SURE = 4.0  # deviations: one comparison of different people in 30,000 goes beyond
 TOO_ALIKE = 1 / 30_000  # chance that counts of different people differ so little
+FEWEST_EXPECTED = 5  # rows of a value in the smaller table, for its counts to be about normal
 FEWEST_VALUES = 32  # with several rows, for a column to reach that where all rows are shared
 LOWEST = -30.0  # deviations that one value may speak against: a renamed one must not outvote all others
 UNLIKELY = 1e-4  # chance that names agree on a quasi-identifier by accident
@@ -63,17 +64,20 @@ def measure_agreement(one: Sketch, other: Sketch) -> tuple[float, int]:
 
 
 def are_too_alike(one: Sketch, other: Sketch) -> bool:
-    """Whether counts of few values differ less than those of different people would once in 30,000 times.
+    """Whether counts of frequent values differ less than those of different people would once in 30,000 times.
 
-    Of n values, the sum of (v a - w b)^2 / (w v c) has a chi-squared distribution with n - 1 degrees of freedom.
+    Of n values that are not rare, the sum of (v a - w b)^2 / (w v c) has a chi-squared distribution with n - 1 degrees
+    of freedom.
     """
     from scipy.special import gammainc
 
     a, b = count_alike(one, other)
-    if len(a) < 2 or not one.rows or not other.rows:
+    w = a.sum() / max((a + b).sum(), 1)
+    many = (a + b) * min(w, 1 - w) >= FEWEST_EXPECTED
+    if many.sum() < 2:
         return False
-    w = a.sum() / (a + b).sum()
-    distance = float((((1 - w) * a - w * b) ** 2 / (w * (1 - w) * (a + b))).sum()) if 0 < w < 1 else inf
+    a, b = a[many], b[many]
+    distance = float((((1 - w) * a - w * b) ** 2 / (w * (1 - w) * (a + b))).sum())
     return bool(gammainc((len(a) - 1) / 2, distance / 2) < TOO_ALIKE)
 
 

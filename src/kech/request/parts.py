@@ -14,7 +14,6 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 import msgspec
 
 from kech.errors import BadOption, ColumnInTwoRoles, unusable_value
-from kech.request.sampling import smallest_epsilon, smallest_k
 
 OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
 ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
@@ -434,6 +433,8 @@ class Goal(Part, frozen=True):
 
     def _check_sample(self) -> None:
         """Set k to the one that differential privacy needs; refuse a smaller one, and an epsilon without a k."""
+        from kech.request.sampling import smallest_epsilon, smallest_k
+
         epsilon, delta, rate = self.dp_epsilon, self.dp_delta, self.dp_rate
         if epsilon is None or delta is None or rate is None:
             reason = "differential privacy needs all three. Write --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."

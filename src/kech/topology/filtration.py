@@ -98,17 +98,17 @@ def check_metric(points: Points, metric: str) -> None:
         raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
     for axis in points.axes:
         if reason := say_why_not_exact(axis):
-            reason = f"column {axis.column!r} {reason}; use --metric box."
+            reason = f"column {axis.column!r} {reason}or use --metric box."
             raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")
 
 
 def say_why_not_exact(axis: Axis) -> str:
     """Why a column has no exact numbers; empty where it has them."""
     if not isinstance(axis, LineAxis):
-        return "does not hold numbers or dates"
+        return "does not hold numbers or dates; omit it, "
     if axis.has_null:
-        return "has NULLs"
-    return "" if np.array_equal(*axis.ends) else "is on a grid: add --grid exact"
+        return "has NULLs; fill them, "
+    return "" if np.array_equal(*axis.ends) else "is on a grid; add --grid exact, "
 
 
 def check_radii(radii: Sequence[float], option: str, *, least: int = 0) -> list[float]:

@@ -7,7 +7,7 @@ from kech.audit.pinning import find_common, pin_values
 from kech.release.covers import Cover
 from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
 from kech.release.linkage import Bools
-from kech.release.meet import find_meet, number_labels
+from kech.release.meet import find_meet, list_classes
 
 
 def attack_composition(target: Target) -> list[Attack]:
@@ -34,7 +34,7 @@ def attack_meet(versions: list[LinkedVersion], covers: list[Cover], certain: Boo
     """How many records stay together with fewer in both releases than either promises; alone, none does."""
     releases = [version.linkage.release for version in versions]
     k = min(int(release.sizes.min()) for release in releases)
-    meet = find_meet(narrow_all(versions, covers), number_labels(releases), certain, certain)
+    meet = find_meet(narrow_all(versions, covers), list_classes(releases), certain, certain)
     note = f"joint k = {versions[0].linkage.rows if meet.joint_k is None else meet.joint_k}"
     about = f"records that stay together with fewer than {k}"
     return Attack("compose", about, len(meet.key), len(meet.find_below(k)), 0, note)
