@@ -35,7 +35,7 @@ class GoalRepair {
         Judge judge_of_people(aims_, people);
         judge_of_people_ = &judge_of_people;
         merge();
-        if (alive_ == 1 && by_people() && breaks_a_goal()) {
+        if (breaks_a_goal_by_people_only()) {
             read(start);
             lower_violations();
         }
@@ -177,8 +177,11 @@ class GoalRepair {
         }
     }
 
-    bool breaks_a_goal() const {
-        return std::any_of(classes_.begin(), classes_.end(), [&](auto& one) { return !one.members.empty() && violation(one) > 0; });
+    // What the last class breaks by rows, no partition keeps.
+    bool breaks_a_goal_by_people_only() const {
+        if (alive_ != 1 || !by_people()) return false;
+        auto last = std::find_if(classes_.begin(), classes_.end(), [](auto& one) { return !one.members.empty(); });
+        return judge_->violation(last->counts, last->rows) == 0 && violation_by_people(last->holders) > 0;
     }
 
     // Every class that breaks a goal trades or is merged where that lowers the violations of both classes together.
