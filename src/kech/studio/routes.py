@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,15 +16,18 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
-from kech.request.reference import describe_cuts, describe_fields
+from kech.release.writing import WRITTEN_FORMATS
+from kech.request.reference import describe_forms
 from kech.studio.jobs import Job
 from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
+from kech.tables.source import READ_FORMATS
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PATIENCE = 0.5  # seconds an answer about a job waits for its end
 MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
+WRITTEN_ENDINGS = [ending for ending, kind in WRITTEN_FORMATS.items() if ending == f".{kind}"]  # one of each format
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -246,9 +249,11 @@ def find_job(request: Request, workspace: Workspace) -> Job:
 
 
 async def tell_fields(request: Request) -> Response:
-    """Everything that a plan can ask for, to make forms of, and the rules of every cut."""
+    """Everything that a plan can ask for, to make forms of, and the endings of files."""
     del request
-    return answer({"fields": describe_fields(), "cuts": describe_cuts()})
+    texts = [ending for ending, kind in READ_FORMATS.items() if kind == "csv"]
+    endings = {"read": list(READ_FORMATS), "text": texts, "written": WRITTEN_ENDINGS}
+    return answer(describe_forms() | {"endings": endings})
 
 
 async def tell_progress(job: Job) -> Response:
@@ -262,7 +267,7 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say of a release: the name of a folder, never a path."""
 
     folder: str
-    ending: Literal[".csv", ".parquet"] = ".csv"
+    ending: str = WRITTEN_ENDINGS[0]
     allow_composition: bool = False
 
 
@@ -272,6 +277,8 @@ def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}. Correct it.") from None
+    if target.ending not in WRITTEN_ENDINGS:
+        raise BadOption("release", f"kech does not write such files. Choose among {', '.join(WRITTEN_ENDINGS)}.")
     terms = {
         "ledger": not table.is_example,
         "earlier": table.list_earlier(),

@@ -39,7 +39,7 @@ from kech.release.series.store import (
     see_from,
 )
 from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
-from kech.release.writing import FORMATS, as_json, check_certificate_path, check_target
+from kech.release.writing import WRITTEN_FORMATS, as_json, check_certificate_path, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
 from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
@@ -255,7 +255,7 @@ def publish_next(
 def begin(store: Store, book: SeriesFile | None, table: Table, request: Request, target: Path) -> SeriesFile:
     """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
     check_outside(store, target)
-    fixed, policy = fix_request(table, request, FORMATS[target.suffix.lower()]), read_policy(request)
+    fixed, policy = fix_request(table, request, WRITTEN_FORMATS[target.suffix.lower()]), read_policy(request)
     id = book.id if book else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
     if book is None:

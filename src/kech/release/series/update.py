@@ -27,7 +27,7 @@ from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
 from kech.release.series.store import History, Ints, PublishedRows, SeriesFile, SeriesVersion, cohorts_table, rows_table
-from kech.release.writing import FORMATS, as_json, write_batches
+from kech.release.writing import WRITTEN_FORMATS, as_json, write_batches
 from kech.request import Request
 from kech.system.console import report
 from kech.tables.table import Table
@@ -124,7 +124,7 @@ def write_version(
     update: Update, previous: Path | None, pool: Path, draft: Path, target: Path, terms: AdmissionOptions
 ) -> Arrivals:
     """Write the rows of a version; the new cohorts are checked alone, as `pool`, before they join the others."""
-    format = FORMATS[target.suffix.lower()]
+    format = WRITTEN_FORMATS[target.suffix.lower()]
     if previous is None:
         tally = write_pool(update, draft, target)
         return gather(update, read_cells(draft, format, update.table.allowed_bytes), tally.keys)
@@ -168,7 +168,7 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
 def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
     """Write the new cohorts alone, and hash the key of every row."""
     assert update.release is not None
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    as_csv = WRITTEN_FORMATS[target.suffix.lower()] == "csv"
     tally = KeyTally(key_columns(update.table), update.hasher)
     write_batches(update.release.batches(for_csv=as_csv, tallies=[tally], listed=not as_csv), draft, target)
     return tally
@@ -237,7 +237,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
         values=find_values(update),
         stated=state_people(update, arrivals),
         series=section | {"at_cut": at_cut or claimed.get("series", {}).get("at_cut", {}), "promise": PROMISE},
-        format=FORMATS[target.suffix.lower()],
+        format=WRITTEN_FORMATS[target.suffix.lower()],
     )
     if certificate["claims"]["rows"] != counts["rows"]:
         raise ClaimBroken(target.name, ["rows: some were lost on the way"], FAULT_OF_KECH)
