@@ -19,7 +19,7 @@ from kech.points.points import Points
 from kech.request import Cut
 from kech.system.console import report
 from kech.topology.filtration import check_metric, simplex_radius
-from kech.topology.profile import reach_points
+from kech.topology.profile import compute_hiding_radii
 
 PASSES = 6  # over all rows, to save loss; tables of 30 to 3,000 rows gained nothing after four
 
@@ -41,7 +41,7 @@ def narrow_all(start: Partition, k: int, effort: str | float, run: Run) -> tuple
     """The narrowest partition found, and the bound of eps."""
     points = start.points
     starts = [narrow_to(partition, k, run) for partition in (start, find_narrowest(start, k, effort, run)[0])]
-    lowest = float(reach_points(points, "ball", k, threads=run.threads).at(k).max())
+    lowest = float(compute_hiding_radii(points, "ball", k, threads=run.threads).at(k).max())
     gathered, bound = gather(points, k, lowest, min(map(largest_radius, starts)), "ball")
     starts += [narrow_to(partition, k, run) for partition in gathered if run.split_points]
 

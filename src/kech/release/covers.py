@@ -114,8 +114,8 @@ def find_present(covers: Sequence[Cover], keys: int = 0) -> Bools:
     """For each of so many keys, or more, and each cover whether it could be in a class."""
     keys = max(keys, 1 + max(int(cover.row.max(initial=-1)) for cover in covers))
     present = np.zeros((keys, len(covers)), bool)
-    for place, cover in enumerate(covers):
-        present[cover.row, place] = True
+    for index, cover in enumerate(covers):
+        present[cover.row, index] = True
     return present
 
 

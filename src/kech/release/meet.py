@@ -143,10 +143,10 @@ def meet_all(covers: Sequence[Cover], classes: Sequence[ReleasedClasses], check:
     """
     joint, label, most = covers[0], classes[0].label[covers[0].cell], classes[0].size[covers[0].cell]
     for cover, released in zip(covers[1:], classes[1:], strict=True):
-        place = Cover(joint.row, np.arange(len(joint.row)))
+        intersection = Cover(joint.row, np.arange(len(joint.row)))
         if check:
             check(int(np.bincount(cover.row, minlength=int(joint.row.max(initial=-1)) + 1)[joint.row].sum()))
-        row, ours, theirs = pair_cells(place, cover)
+        row, ours, theirs = pair_cells(intersection, cover)
         kept = find_steady(row, label[ours] == released.label[theirs])
         row, ours, theirs = row[kept], ours[kept], theirs[kept]
         pairs = joint.cell[ours] * (int(theirs.max(initial=0)) + 1) + theirs

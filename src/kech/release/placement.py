@@ -56,8 +56,8 @@ class Slots:
     def look_up(self, cell: Ints, code: Ints) -> Ints:
         """The slot of these cells in these classes; -1 where there is none."""
         name = cell * self.width + code
-        place = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
-        return np.where(self.name[place] == name, self.by_name[place], -1)
+        index = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
+        return np.where(self.name[index] == name, self.by_name[index], -1)
 
 
 def place_own(cover: Cover, linkages: Sequence[tuple[Linkage, Ints]]) -> Cover:
@@ -111,13 +111,13 @@ def encode_cells(linkage: Linkage, columns: Sequence[str]) -> tuple[Ints, Ints]:
     """A number for the cells of each record of the release and of each row of the table; equal cells have the same."""
     released, rows = linkage.release.rows, linkage.rows
     codes = np.zeros((released + rows, max(1, len(columns))), np.int64)
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         numbers: dict[object, int] = {}
         texts, of_row = read_codes(linkage.table, [name])[name]
         known = {text: numbers.setdefault(normalize_cell(text), len(numbers)) for text in dict.fromkeys(texts)}
         cells = linkage.release.cells[name]
         known |= {text: numbers.setdefault(normalize_cell(text), len(numbers)) for text in dict.fromkeys(cells)}
-        codes[:released, place] = [known[text] for text in cells]
-        codes[released:, place] = np.array([known[text] for text in texts], np.int64)[of_row]
+        codes[:released, index] = [known[text] for text in cells]
+        codes[released:, index] = np.array([known[text] for text in texts], np.int64)[of_row]
     numbered = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
     return numbered[:released], numbered[released:]

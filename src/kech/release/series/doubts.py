@@ -63,6 +63,6 @@ def count_renamed(match: Match, gone: Bools) -> int:
     left, new = match.history.rows.cells[gone], match.cells[match.new]
     which = number_alike(left)
     _, first = np.unique(which, return_index=True)
-    place = find_places(new, left[first])
-    here = np.bincount(place[place >= 0], minlength=len(first))
+    position = find_places(new, left[first])
+    here = np.bincount(position[position >= 0], minlength=len(first))
     return int(np.minimum(np.bincount(which), here).sum())

@@ -78,8 +78,8 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
     texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
     for column in texts:
         coded = column.dictionary_encode()
-        place = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
-        both = pa.array(group * (len(coded.dictionary) + 1) + place)
+        number = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        both = pa.array(group * (len(coded.dictionary) + 1) + number)
         group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]

@@ -148,7 +148,7 @@ class Store:
     def lock(self) -> Iterator[None]:
         """Nobody else changes the folder meanwhile; where no series begins, the folder is left as it was."""
         self.check_own()
-        missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
+        missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         with hold_lock(self.folder / LOCK, "Name another folder: --series FOLDER."):
             remove_leftovers(self.folder, DRAFTS)
             try:
@@ -162,7 +162,7 @@ class Store:
         if self.path.exists() or not self.folder.is_dir():
             return
         with suppress(OSError):  # a folder that cannot be listed is refused when it is locked
-            names = [place.name for place in self.folder.iterdir()]
+            names = [path.name for path in self.folder.iterdir()]
             if any(not OWN.fullmatch(name) for name in names):
                 raise BadSeries(self.folder, "it holds other files and no series. Name a new folder, or an empty one.")
             if any(name.startswith("0002-") for name in names):
@@ -177,15 +177,15 @@ class Store:
         """Remove files of versions that the book does not name; without a book also the folders that were made."""
         book = self.read()
         last = book.versions[-1].number if book else 0
-        for place in self.folder.iterdir():
-            match = OWN.fullmatch(place.name)
+        for path in self.folder.iterdir():
+            match = OWN.fullmatch(path.name)
             if match and match["number"] and int(match["number"]) > last:
-                place.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
         if book is None:
             (self.folder / LOCK).unlink(missing_ok=True)
             with suppress(OSError):  # somebody else begins a series there
-                for place in folders:
-                    place.rmdir()
+                for path in folders:
+                    path.rmdir()
 
     def read(self) -> SeriesFile | None:
         """The book; None where the folder is none of a series yet."""
@@ -248,9 +248,9 @@ class Store:
 
     def find_release(self, version: SeriesVersion) -> Path | None:
         """The published file of a version, at the place it was put or where the folder moved with it."""
-        for place in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
-            if place.is_file() and digest(place) == version.release:
-                return place
+        for path in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
+            if path.is_file() and digest(path) == version.release:
+                return path
         return None
 
     def move(self, book: SeriesFile, files: Mapping[str, Path]) -> SeriesFile:
@@ -258,10 +258,10 @@ class Store:
         moved = [self._move_version(version, files.get(version.release)) for version in book.versions]
         return msgspec.structs.replace(book, versions=moved)
 
-    def _move_version(self, version: SeriesVersion, place: Path | None) -> SeriesVersion:
-        if place is None:
+    def _move_version(self, version: SeriesVersion, path: Path | None) -> SeriesVersion:
+        if path is None:
             return version
-        return msgspec.structs.replace(version, path=str(place.absolute()), relative=see_from(self.folder, place))
+        return msgspec.structs.replace(version, path=str(path.absolute()), relative=see_from(self.folder, path))
 
 
 def name_file(number: int, part: str) -> str:
