@@ -42,7 +42,7 @@ def search_partitions(
     units = barcode.filtration.units
     how = Cut(effort="normal" if effort is None else effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
-    reached = {goal: reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
+    reached = {goal: search_reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
     return replace(barcode, reached={**barcode.reached, **reached})
 
 
@@ -59,7 +59,7 @@ def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
     return {"k": k, "loss": mean_loss(every), "loss_without": mean_loss(fewer), "left_out": fewer.suppressed}
 
 
-def reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> PartitionReach:
+def search_reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> PartitionReach:
     """What the cuts reach at k, and the bound."""
     tree = barcode.filtration
     report(f"cutting at k={k}")
@@ -67,10 +67,10 @@ def reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> Partition
     cuts = (msgspec.structs.replace(how, cut="minimal", metric=searched), how)
     minimal, local = (next(cut_points(tree.units, [k], cut, Goal(k=k), threads=threads)) for cut in cuts)
     known = barcode.find_class_counts(k)
-    eps, classes = known[0] if known else (measure(tree, minimal), minimal.classes)
+    eps, classes = known[0] if known else (find_widest_radius(tree, minimal), minimal.classes)
     bound = eps if known else bound_radius(tree, k, minimal, threads)
     return PartitionReach(
-        k, eps if bound > eps - ROUNDING else bound, eps, classes, measure(tree, local), local.classes
+        k, eps if bound > eps - ROUNDING else bound, eps, classes, find_widest_radius(tree, local), local.classes
     )
 
 
@@ -83,7 +83,7 @@ def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> 
     return float(compute_hiding_radii(tree.units, tree.metric, k, threads=threads).at(k).max())
 
 
-def measure(tree: Filtration, partition: Partition) -> float:
+def find_widest_radius(tree: Filtration, partition: Partition) -> float:
     """The radius of the widest class."""
     if tree.metric == "box" or (tree.units.person is None and partition.eps is not None):
         return largest_radius(partition)

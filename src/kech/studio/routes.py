@@ -211,9 +211,9 @@ def job_routes(workspace: Workspace) -> list[Route]:
         table.check_revision(question.revision)
         options = question.options
         if question.verb == "release":
-            return await tell_progress(table.release(place_release(workspace, table, options)))
+            return await tell_progress(table.release(resolve_release_paths(workspace, table, options)))
         if question.verb == "publish":
-            return await tell_progress(table.publish(place_version(workspace, options)))
+            return await tell_progress(table.publish(resolve_version_paths(workspace, options)))
         if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await tell_progress(table.ask(question.verb, options))
@@ -271,7 +271,7 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     allow_composition: bool = False
 
 
-def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_release_paths(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a release, with paths made here."""
     try:
         target = msgspec.convert(options, ReleaseTarget)
@@ -297,7 +297,7 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
     wait: float | None = None
 
 
-def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a version, with paths made here."""
     try:
         target = msgspec.convert(options, VersionTarget)

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 import kech
 from kech.certificate import BESIDE
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError, unusable_value
-from kech.release.series.store import BOOK
+from kech.release.series.store import SERIES_FILE
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import LANES, VERBS
@@ -378,7 +378,7 @@ class Workspace:
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""
         with suppress(OSError):
-            return sorted(path.parent.name for path in self.target.glob(f"*/{BOOK}"))
+            return sorted(path.parent.name for path in self.target.glob(f"*/{SERIES_FILE}"))
         return []
 
     def describe_series(self, name: str) -> dict[str, Any]:

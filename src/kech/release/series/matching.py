@@ -22,7 +22,7 @@ from kech.release.series.hashes import (
     RowHasher,
     count_before,
     differ,
-    find_places,
+    find_positions,
     have_repeats,
     number_alike,
 )
@@ -89,7 +89,7 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     rows = table.engine.read_texts([table.index(name) for name in names])
     texts = dict(zip(names, rows.columns[1:], strict=True))
     whole = hash_whole(table, hasher, texts)
-    history_row = find_places(whole, history.rows.whole)
+    history_row = find_positions(whole, history.rows.whole)
     others = np.flatnonzero(history_row < 0)
     some = {name: column.take(pa.array(others)) for name, column in texts.items()}
     base = hash_keys(table, hasher, some)
@@ -97,12 +97,12 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     match = Match(
         history,
         same=history_row[history_row >= 0],
-        history_row=find_places(key, history.rows.key),
+        history_row=find_positions(key, history.rows.key),
         number=np.asarray(rows["r"].to_numpy(), np.int64)[others],
         base=base,
         key=key,
         whole=whole[others],
-        cells=hasher.hash_rows("cells", pick(some, cells := sorted(published - {*table.person})), cells),
+        cells=hasher.hash_rows("cells", select_columns(some, cells := sorted(published - {*table.person})), cells),
         person=hash_people(table, hasher, some),
     )
     if table.row_key and may_repeat(match):
@@ -127,18 +127,18 @@ def hash_keys(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hash
     """What tells rows apart, of each row; a key that is missing is refused."""
     names = key_columns(table)
     if table.row_key:
-        check_present(names, pick(texts, names))
-    return hasher.hash_rows("key", pick(texts, names), names)
+        check_present(names, select_columns(texts, names))
+    return hasher.hash_rows("key", select_columns(texts, names), names)
 
 
 def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
     """The person of each row; nothing where every row is another person."""
     if not table.person:
         return np.zeros((len(next(iter(texts.values()))), 16), np.uint8)
-    return hasher.hash_rows("person", pick(texts, table.person), table.person, PEOPLE)
+    return hasher.hash_rows("person", select_columns(texts, table.person), table.person, PEOPLE)
 
 
-def pick(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+def select_columns(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     """Some of the columns."""
     return [texts[name] for name in names]
 
