@@ -180,7 +180,7 @@ def open_original(original: AnyPath | Table, names: Sequence[str], request: Requ
 def measure_joint_risk(
     releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str], person: Sequence[str]
 ) -> JointRisk:
-    """The figures of releases whose originals are open."""
+    """The joint risk of releases whose originals are open."""
     versions, who = link_versions(releases, tables, key), number_owners(tables, key, person)
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
@@ -265,6 +265,6 @@ def measure_alone(version: LinkedVersion, cover: Cover, person: Ints | None) -> 
 
 
 def check_room(table: Table, pairs: int) -> None:
-    """Pairs of a row and a cell are held in memory."""
+    """Refuse more pairs of a row and a cell than fit in memory."""
     if (need := BASE_BYTES + pairs * PAIR_BYTES) > table.allowed_bytes:
         raise OutOfMemory("comparing releases", table.allowed_bytes, need)

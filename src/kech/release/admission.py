@@ -418,7 +418,7 @@ def has_histories(release: Published) -> bool:
 
 
 def check_room(table: Table, releases: int, pairs: int = 0) -> None:
-    """Releases are compared in memory, row by row: refused, with the number, where there is not enough.
+    """Refuse a comparison of releases, row by row, that does not fit in memory.
 
     A row and a cell that it could be in are a pair; where boxes overlap, there are more than one for a row and release.
     """

@@ -147,7 +147,7 @@ class HashedTable:
         self.codes = {name: codes[:, j] for j, name in enumerate(self.values)}
 
     def choose_sketcher(self, kind: SketchKind) -> Callable[[SketchKind], UnkeyedSketch]:
-        """Who draws a sketch of this kind."""
+        """The method that makes a sketch of this kind."""
         return (
             self.sketch_traits if kind.kind == "trait" else self.sketch_values if kind.is_single else self.sketch_tuples
         )
@@ -163,7 +163,7 @@ class HashedTable:
         return ColumnCodes(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
 
     def sketch_values(self, kind: SketchKind) -> UnkeyedSketch:
-        """Values of one column; a name counts once."""
+        """The sketch of one column: its values; a name counts once."""
         (column,) = kind.columns
         values = self.values.get(column) or self.sample(column)
         once = kind.kind == "name"
@@ -171,7 +171,7 @@ class HashedTable:
         return keep_depth(values.hashes, counts, rows, find_depth(values.distinct))
 
     def sketch_tuples(self, kind: SketchKind) -> UnkeyedSketch:
-        """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
+        """The sketch of several columns: rows that have a value in all, each hashed by the hashes of its values."""
         columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
         is_complete = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
         rows = scramble(mix([hashes[codes[is_complete]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
@@ -181,7 +181,7 @@ class HashedTable:
         return keep_depth(hashes, counts, present, find_depth(len(hashes)))
 
     def sketch_traits(self, kind: SketchKind) -> UnkeyedSketch:
-        """The different values that each sampled name has in a quasi-identifier."""
+        """The sketch of a trait: the different values that each sampled name has in a quasi-identifier."""
         (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
         complete = np.flatnonzero((who < len(names)) & (what < len(values)))
         name = names[who[complete]]
@@ -192,7 +192,7 @@ class HashedTable:
 
 
 def keep_depth(hashes: Hashes, counts: Ints, rows: int, depth: int) -> UnkeyedSketch:
-    """The values at a depth, each once."""
+    """The values whose hashes begin with `depth` zero bits, each once."""
     kept = count_zeros(hashes) >= depth
     distinct, index = np.unique(hashes[kept], return_inverse=True)
     summed = np.bincount(index.ravel(), counts[kept], len(distinct)).astype(np.int64)

@@ -30,7 +30,7 @@ def build_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
 
 
 def choose_lines(ends: NDArray[np.int64]) -> tuple[list[int], list[float]]:
-    """Places in the order of the tree, and the rows that each line stands for."""
+    """Positions in the order of the tree, and the rows that each line stands for."""
     if len(ends) <= MOST_LINES:
         return list(range(len(ends))), np.diff(ends, prepend=0).astype(float).tolist()
     middles = (np.arange(MOST_LINES) + 0.5) * ends[-1] / MOST_LINES

@@ -314,7 +314,7 @@ def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict
 
 
 def answer(content: dict[str, Any], status: int = 200) -> Response:
-    """JSON."""
+    """A response with JSON."""
     return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
@@ -326,7 +326,7 @@ async def refuse(request: Request, refusal: Exception) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """A small body."""
+    """The body of a request; refused where it is large."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

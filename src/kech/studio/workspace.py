@@ -223,7 +223,7 @@ class OpenTable:
         with_role = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
         unknown = [name for name in columns if name not in with_role]
         if unknown or not columns:
-            raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
+            raise UsageError(f"Columns without a role: {len(unknown) or 'all'}. Give every column a role first.")
         if not roles.quasi_identifiers:
             raise NoQuasiIdentifier
 
@@ -333,7 +333,9 @@ class Workspace:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in READ_FORMATS or not 0 < len(name) <= LONGEST_NAME:
-            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(READ_FORMATS)}.")
+            raise UnreadableFile(
+                name[:LONGEST_NAME], f"its ending is unknown. Use a file that ends in {', '.join(READ_FORMATS)}."
+            )
         with self.own_folder(name) as folder:
             path = folder / f"table{ending}"
             with open(path, "xb", opener=open_private) as file:

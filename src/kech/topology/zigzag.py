@@ -284,19 +284,19 @@ def walk_nodes(
 
 
 def most_classes(counts: Sequence[int], through: str, points: int) -> int:
-    """At most so many classes at all positions together, where nodes have so many."""
+    """An upper bound of the number of classes at all positions together, where nodes have so many."""
     between = (min(a, b) if through == "union" else min(a * b, points) for a, b in pairwise(counts))
     return sum(counts) + sum(between)
 
 
 def check_through(through: str) -> None:
-    """Neighbours meet in their union or in their intersection."""
+    """Refuse any other way to join neighbours than union and intersection."""
     if through not in THROUGH:
         raise unusable_value("--through", f"Choose among {', '.join(THROUGH)}.")
 
 
 def check_memory(need: int, allowed: int) -> None:
-    """Refuse before the machine does."""
+    """Refuse a path whose bars need more memory than is allowed."""
     check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
@@ -309,5 +309,5 @@ def describe(
 
 
 def half_steps(values: Ints) -> list[float]:
-    """Positions as people read them."""
+    """Positions counted in half steps, as numbers: 0, 0.5, 1, ..."""
     return [value / 2 for value in values.tolist()]

@@ -90,7 +90,7 @@ def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, A
 
 
 def one_thread() -> Any:
-    """Matrices are so small that threads mostly wait for each other: on a busy machine ten times as long."""
+    """Limit matrices to one thread during the block: threads mostly wait for each other, up to ten times as long."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(limits=1)

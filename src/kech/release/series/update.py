@@ -309,7 +309,7 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
 
 
 def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
-    """What the folder keeps of this version."""
+    """The tables of this version that the folder keeps."""
     moved = np.flatnonzero(update.leaving | update.returning)
     return {
         "rows": rows_table(arrivals.rows),
