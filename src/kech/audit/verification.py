@@ -72,14 +72,9 @@ def verify_release(
     if quasi_identifiers is not None and certificate is not None:
         raise BadOption("--certificate", "it names the columns itself. Omit --certificate or --qi.")
     if find_address(path) and quasi_identifiers is None and certificate is None:
-        raise BadOption(
-            "--certificate", "a table in a database has no certificate beside it. Name its file: --certificate FILE."
-        )
+        raise BadOption("--certificate", "a table in a database has none beside it. Name its file: --certificate FILE.")
     if quasi_identifiers is None and sensitive:
-        raise BadOption(
-            "--sensitive",
-            "a certificate names its sensitive columns itself. Omit --sensitive, or name your own columns too: --qi.",
-        )
+        raise BadOption("--sensitive", "a certificate names its columns itself. Omit --sensitive, or add --qi.")
     check_person(request, original)
     with export_as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, request.goal, orders)

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import BESIDE, AnyPath, certificate_path
+from kech.certificate import BESIDE, AnyPath, certificate_path, promised_k
 from kech.certificate.cells import digest
 from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
@@ -25,7 +25,7 @@ from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
-from kech.release.published import Published, promised_k, read_published
+from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
