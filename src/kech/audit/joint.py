@@ -103,7 +103,7 @@ def compute_joint_risk(
     published = [read_release(path, request) for path in releases]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
-        joint = judge(published, tables, columns, find_person(originals, request))
+        joint = measure_joint_risk(published, tables, columns, find_person(originals, request))
     if request.goal.k is not None and joint.joint_k is not None and joint.joint_k < request.goal.k:
         raise ClaimBroken(
             " and ".join(joint.releases),
@@ -177,7 +177,7 @@ def open_original(original: AnyPath | Table, names: Sequence[str], request: Requ
         yield table
 
 
-def judge(
+def measure_joint_risk(
     releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str], person: Sequence[str]
 ) -> JointRisk:
     """The figures of releases whose originals are open."""

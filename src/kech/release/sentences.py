@@ -15,7 +15,7 @@ MOST_NAMED = 3  # columns that have a sentence of their own
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
 
 
-def consequences(
+def release_words(
     figures: Mapping[str, Any],
     parameters: Mapping[str, Any],
     left_out: float,
