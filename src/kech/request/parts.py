@@ -516,8 +516,7 @@ class Goal(Part, frozen=True):
         Field(
             "Part of --dp-epsilon that pays for drawing the levels which --levels does not fix.",
             "0.1",
-            accepts=lambda epsilon: 0 < epsilon < LARGEST_EPSILON,
-            reason=f"Write a number above 0, below {LARGEST_EPSILON}.",
+            numbers=NumberRange(0, 10, above=True, below=True, step=0.1),
             resets=("k",),
             public=True,
         ),
