@@ -70,6 +70,7 @@ TIED = {
     "dp_epsilon",
     "dp_delta",
     "dp_rate",
+    "dp_search",
     "levels",
 }  # say something only beside others
 WRONG = {
@@ -84,6 +85,7 @@ WRONG = {
     "dp_epsilon": [0, 11, float("nan")],
     "dp_delta": [0, 1, float("nan")],
     "dp_rate": [0, 1, 0.0001],
+    "dp_search": [0, 10, float("nan")],
     "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
     "metric": ["cube"],

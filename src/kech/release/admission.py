@@ -80,6 +80,7 @@ TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its pl
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
+    "at_least": None,
     "below": None,
     "candidates": None,
     "changed": None,
@@ -303,7 +304,7 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     """
     before = past.before
     known = {entry.release for entry in before}
-    count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    count, when = len(known | files.keys()), name_entries(before) or repr(next(iter(files.values())).name)
     refuse = partial(ReleasedBefore, some=bool(past.shared) and not past.same)
     trusted = [path for release, path in files.items() if release in known or not known]
     whole = {entry.release for entry in past.same}
@@ -321,8 +322,8 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         admission = Admission("nested", count, nested_in=nested.path.name, judged=tuple(known))
         return replace(admission, same_as=first.get(same, "") if same else "")
     if composition is None:
-        hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
-        raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+        absent = dict.fromkeys(" ".join(filter(None, (entry.name, entry.release[:SHOWN]))) for entry in lacking)
+        raise refuse(name_entries(lacking), f"{NOT_NAMED}{', '.join(absent)}.")
     if sampled and not terms.allow_composition:
         raise refuse(when, f"{SAMPLED} {withdraw_words(draft, known, terms)} {REPEAT}{OTHERWISE}")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
@@ -331,6 +332,13 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         joint = f"{describe_composition(composition)}{describe_lacking(columns)}"
         raise refuse(when, f"This one is not a coarsening of it: {joint} {withdraw_words(draft, known, terms)} {ways}")
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
+
+
+def name_entries(entries: Sequence[LedgerEntry]) -> str:
+    """The last of some releases, and how many others there are; nothing of none."""
+    others = len(entries) - 1
+    more = f"; and {others:,} other{'' if others == 1 else 's'}, see `kech ledger`" if others > 0 else ""
+    return f"{entries[-1].words}{more}" if entries else ""
 
 
 def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions) -> str:
@@ -345,7 +353,7 @@ def is_enough(composition: Composition, past: Past, of_others: bool, terms: Admi
     In every intersection of classes, and no few rows came or left.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    is_kept = composition.joint_k >= least and not composition.changed
+    is_kept = composition.at_least >= least and not composition.changed
     return (of_others or terms.series is not None) and is_kept
 
 
@@ -436,12 +444,14 @@ def describe_composition(composition: Composition) -> str:
     """What both together leave."""
     counted = "people" if composition.counted == "people" else "rows"
     noun = "row" if composition.changed == 1 else "rows"
+    least, joint_k = composition.at_least, composition.joint_k
+    figure = f"is between {least} and {joint_k}" if least < joint_k else f"= {joint_k}"
     changed = (
         f" {composition.changed:,} {noun} came or left, so few that the difference of the files shows their cells."
     )
     return (
-        f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
-        f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
+        f"one alone hides every row among {composition.k} {counted} or more; together, joint k "
+        f"{figure}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
         f"{composition.k}.{changed if composition.changed else ''}"
     )
 

@@ -40,6 +40,7 @@ class Composition:
     candidates: int  # the fewest rows that a row could share its classes with
     changed: int  # rows that came or left under labels that are equal or overlap, fewer than k at once
     counted: str = "rows"
+    at_least: int = 0  # joint k, wherever rows are that fit several classes
 
 
 def compose(
@@ -78,7 +79,8 @@ def compose(
     classes = list_classes([linkage.release for linkage in linkages])
     meet = find_meet(alone, add_cells(classes, alone), holders, surely, person, check)
     joint = count_joint(covers, holders, surely, k, person, check)
-    changes = [count_changes(linkages[0], linkages[i], k, () if is_part else (covers[0], covers[i])) for i in others]
+    few = count_rows_of_few(k, person)
+    changes = [count_changes(linkages[0], linkages[i], few, () if is_part else (covers[0], covers[i])) for i in others]
     return Composition(
         len(meet.key),
         k,
@@ -87,6 +89,7 @@ def compose(
         int(joint.count.min(initial=linkages[0].rows)),
         max(changes, default=0),
         "rows" if person is None else "people",
+        linkages[0].rows if meet.at_least is None else meet.at_least,
     )
 
 
@@ -126,8 +129,8 @@ def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
     return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
 
 
-def count_changes(later: Linkage, earlier: Linkage, k: int, covers: Sequence[Cover] = ()) -> int:
-    """Rows that came, and rows that left, by their other cells, where fewer than k did at once.
+def count_changes(later: Linkage, earlier: Linkage, few: int, covers: Sequence[Cover] = ()) -> int:
+    """Rows that came, and rows that left, by their other cells, where fewer than `few` did at once.
 
     Compared are classes with the same labels, and, where covers of both are given, all classes together whose labels
     overlap.  Who knows who came or left knows that the values that came or left are theirs.
@@ -137,28 +140,43 @@ def count_changes(later: Linkage, earlier: Linkage, k: int, covers: Sequence[Cov
         return 0
     ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
     pairs = [(ours[group], theirs[twin]) for group, twin in find_same(later, earlier).items()]
-    joined = list(zip(*join_contents(ours, theirs, *covers), strict=True)) if covers else []
-    return max(sum_few_changes(pairs, k), sum_few_changes(joined, k))
+    group = group_classes(covers, (len(ours), len(theirs))) if covers else None
+    joined = [] if group is None else list(zip(*join_contents(ours, theirs, group), strict=True))
+    return max(sum_few_changes(pairs, few), sum_few_changes(joined, few))
 
 
-def sum_few_changes(pairs: Sequence[tuple[Content, Content]], k: int) -> int:
-    """Rows that came or left, wherever fewer than k did."""
+def sum_few_changes(pairs: Sequence[tuple[Content, Content]], few: int) -> int:
+    """Rows that came or left, wherever fewer than so many did."""
     changes = (change.total() for one, other in pairs for change in (one - other, other - one))
-    return sum(count for count in changes if count < k)
+    return sum(count for count in changes if count < few)
 
 
-def join_contents(ours: Contents, theirs: Contents, mine: Cover, other: Cover) -> tuple[Contents, Contents]:
-    """The contents of both releases in each group of classes that rows of the table could be in together."""
+def count_rows_of_few(k: int, person: Ints | None) -> int:
+    """The smallest number of rows that must be of k people or more: one more than any k - 1 people have."""
+    if person is None:
+        return k
+    return 1 + int(np.sort(np.bincount(person))[::-1][: k - 1].sum())
+
+
+def group_classes(covers: Sequence[Cover], counts: tuple[int, int]) -> Ints:
+    """For each class of both releases the number of its group: classes of a group share rows, one after another."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rows, classes = 1 + max(mine.row.max(initial=0), other.row.max(initial=0)), len(ours) + len(theirs)
-    ends = np.concatenate([mine.cell, other.cell + len(ours)]), np.concatenate([mine.row, other.row]) + classes
+    mine, other = covers
+    rows, classes = 1 + max(mine.row.max(initial=0), other.row.max(initial=0)), sum(counts)
+    ends = np.concatenate([mine.cell, other.cell + counts[0]]), np.concatenate([mine.row, other.row]) + classes
     graph = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(classes + rows, classes + rows))
-    count, group = connected_components(graph, directed=False)
+    _, group = connected_components(graph, directed=False)
+    return np.unique(group[:classes], return_inverse=True)[1].ravel()
+
+
+def join_contents(ours: Contents, theirs: Contents, group: Ints) -> tuple[Contents, Contents]:
+    """The contents of both releases in each group of classes."""
+    count = int(group.max(initial=-1)) + 1
     joined: tuple[Contents, Contents] = ([Counter() for _ in range(count)], [Counter() for _ in range(count)])
-    for contents, numbers, into in ((ours, group, joined[0]), (theirs, group[len(ours) :], joined[1])):
-        for content, number in zip(contents, numbers.tolist(), strict=False):
+    for contents, numbers, into in ((ours, group[: len(ours)], joined[0]), (theirs, group[len(ours) :], joined[1])):
+        for content, number in zip(contents, numbers.tolist(), strict=True):
             into[number].update(content)
     return joined
 

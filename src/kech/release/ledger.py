@@ -63,9 +63,10 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     )  # keyed hash of where the published file was put; none of a release of a series
 
     @property
-    def when(self) -> str:
-        """In words."""
-        return f"{self.time}, k={self.k}"
+    def words(self) -> str:
+        """Name, time and k, as the list of the ledger shows them."""
+        shown = f"{self.time[:16].replace('T', ' ')}, k={self.k}"
+        return f"{self.name!r}, {shown}" if self.name else shown
 
 
 class LedgerFile(msgspec.Struct, forbid_unknown_fields=True):

@@ -90,7 +90,9 @@ def find_meet(
         surest += count_surest(intersect_all(list(parts.values()), check), person)[mine].tolist()
         fits = [np.bincount(part.row, minlength=len(is_mine)) > 1 for part in parts.values()]
         undecided += int((np.logical_or.reduce(fits) & is_mine)[covered[mine]].sum())
-    return Meet(np.concatenate(keys), np.concatenate(together), undecided, min(surest, default=None))
+    in_one_reading = np.concatenate(together)
+    at_least = min([*surest, *in_one_reading.tolist()], default=None)
+    return Meet(np.concatenate(keys), in_one_reading, undecided, at_least)
 
 
 def count_surest(joint: Cover, person: Ints | None) -> Ints:

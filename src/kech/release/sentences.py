@@ -194,8 +194,9 @@ def sample_words(parameters: Mapping[str, Any]) -> Iterator[str]:
     """What differential privacy promises, and who states what."""
     if "dp_epsilon" in parameters:
         pair = f"({parameters['dp_epsilon']:g}, {parameters['dp_delta']:g})"
+        levels = "drawn levels" if "dp_search" in parameters else "fixed levels"
         yield (
-            f"The rows are a random sample ({percent(parameters['dp_rate'])}) at fixed levels: the maker states that. "
+            f"The rows are a random sample ({percent(parameters['dp_rate'])}) at {levels}: the maker states that. "
             f"The file is {pair}-differentially private for every row, since k is {parameters['k']:,} or more: that is "
             "recounted."
         )

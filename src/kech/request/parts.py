@@ -512,10 +512,20 @@ class Goal(Part, frozen=True):
             percent=True,
         ),
     ] = None
+    dp_search: Annotated[
+        float | None,
+        Field(
+            "Part of --dp-epsilon that pays for drawing the levels which --levels does not fix.",
+            "0.1",
+            numbers=NumberRange(0, 10, above=True, below=True, step=0.1),
+            resets=("k",),
+            public=True,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate)):
+        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate, self.dp_search)):
             self._check_sample()
         if self.l is not None and self.l == int(self.l):
             set_fields(self, l=int(self.l))
@@ -537,12 +547,14 @@ class Goal(Part, frozen=True):
         if epsilon is None or delta is None or rate is None:
             reason = "differential privacy needs all three. Write --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."
             raise BadOption("--dp-epsilon, --dp-delta, --dp-rate", reason)
-        if epsilon < smallest_epsilon(rate):
-            reason = f"it is {smallest_epsilon(rate):.4g} or more for --dp-rate {rate:g}. Write a larger one, or a"
-            raise BadOption("--dp-epsilon", f"{reason} smaller --dp-rate.")
-        needed = smallest_k(epsilon, delta, rate)
+        search = self.dp_search or 0.0
+        if epsilon - search < smallest_epsilon(rate):
+            least = f"{smallest_epsilon(rate) + search:.4g}" + (f" beside --dp-search {search:g}" if search else "")
+            reason = f"for --dp-rate {rate:g} it is {least} or more. Write a larger one, or a smaller --dp-rate."
+            raise BadOption("--dp-epsilon", reason)
+        needed = smallest_k(epsilon - search, delta, rate)
         if self.k is not None and self.k < needed:
-            raise BadOption("--k", f"--dp-epsilon, --dp-delta and --dp-rate need k = {needed} or more. Omit --k.")
+            raise BadOption("--k", f"this differential privacy needs k = {needed} or more. Omit --k.")
         set_fields(self, k=needed if self.k is None else self.k)
 
     def refuse_sample(self, reason: str) -> None:
