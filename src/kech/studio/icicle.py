@@ -50,7 +50,7 @@ def list_growth(tree: Any, node: int) -> dict[str, Any]:
 
 
 def sample_components(tree: Any) -> list[dict[str, Any]]:
-    """Classes and the smallest of them, at eps where something changes."""
+    """The number of classes and the smallest one, at radii where something changes."""
     radii = np.unique(tree.birth[np.isfinite(tree.birth)])
     chosen = radii[np.unique(np.linspace(0, len(radii) - 1, MOST_STEPS).round().astype(int))]
     nodes = [tree.nodes_at(eps) for eps in chosen.tolist()]

@@ -105,7 +105,7 @@ class OpenTable:
         return self.inspected.get(msgspec.json.encode(self.plan.input))
 
     def has_column(self, name: str) -> bool:
-        """Whether a column can be in the table."""
+        """Whether the table could have a column of this name."""
         return self.columns is None or name in self.columns
 
     def fit_plan(self) -> Request:
@@ -149,7 +149,7 @@ class OpenTable:
         return text
 
     def read_plan(self, body: bytes) -> Request:
-        """A plan that a page hands over."""
+        """The request in a plan that a page sends."""
         file = self.folder / "plan.toml"
         with refuse_disk_errors(Path(file.name)), open(file, "wb", opener=open_private) as handed:
             handed.write(body)
@@ -218,7 +218,7 @@ class OpenTable:
         return [file for file in self.released if Path(file).is_file()]
 
     def check_roles(self) -> None:
-        """Nothing proceeds with a column of which nobody said what it is."""
+        """Refuse to go on while a column has no role."""
         roles, columns = self.fit_plan().columns, self.columns or []
         with_role = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
         unknown = [name for name in columns if name not in with_role]

@@ -193,9 +193,9 @@ class ZigzagBarcode:
         counts = np.diff(first, append=len(self.birth)).tolist()
         fewest = np.minimum.reduceat(self.weights, first).tolist()
         people = [None] * len(first) if self.people is None else self._fewest_people(first)
-        classes = [describe(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
+        classes = [describe_bars(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
         holes = zip(self.positions, self.holes.tolist(), strict=True)
-        return classes + [describe(1, (at, at), number, None, None) for at, number in holes if number]
+        return classes + [describe_bars(1, (at, at), number, None, None) for at, number in holes if number]
 
     def _fewest_people(self, first: Ints) -> list[int]:
         fewest = np.minimum.reduceat(self.hidden_among, self.begin[:-1])
@@ -300,10 +300,10 @@ def check_memory(need: int, allowed: int) -> None:
     check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
-def describe(
+def describe_bars(
     dimension: int, ends: tuple[float, float], count: int, weight: int | None, people: int | None
 ) -> dict[str, Any]:
-    """A line of the summary."""
+    """One line of the summary: bars of equal dimension, birth and death."""
     fewest = {"weight": weight, "fewest_people": people}
     return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, **fewest}
 

@@ -220,10 +220,10 @@ class VersionPaths:
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
     check_path(folder, "folder")
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise BadSeries(place, "it is a file. Name a folder.")
-    return Series(Store(place))
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise BadSeries(path, "it is a file. Name a folder.")
+    return Series(Store(path))
 
 
 def publish_next(
@@ -318,8 +318,8 @@ def check_outside(store: Store, target: Path) -> None:
 def check_free(store: Store, series_file: SeriesFile, target: Path) -> None:
     """Refuse to overwrite a published version: its rows are needed, and readers may hold it to its certificate."""
     for version in series_file.versions:
-        place = store.find_release(version)
-        if place is not None and place.resolve() == target.resolve():
+        path = store.find_release(version)
+        if path is not None and path.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )
@@ -337,7 +337,7 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
-    files = {number: place for number, place in paths.items() if place is not None}
+    files = {number: path for number, path in paths.items() if path is not None}
     return Update(table, request, hasher, history, match, last, release, claimed, files)
 
 
