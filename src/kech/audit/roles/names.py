@@ -126,9 +126,9 @@ def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
 
 def agree(meanings: Iterable[Meaning], rank: float) -> Iterator[tuple[float, Clue]]:
     """What words mean that a name may stand for, where all have one role."""
-    found = sorted(meanings, key=MEANINGS.index)
-    if len({meaning.role for meaning in found}) == 1:
-        yield rank, Clue(found[0], STEM, f"its name seems to say {found[0].says}")
+    candidates = sorted(meanings, key=MEANINGS.index)
+    if len({meaning.role for meaning in candidates}) == 1:
+        yield rank, Clue(candidates[0], STEM, f"its name seems to say {candidates[0].says}")
 
 
 def begin_alike(word: str, known: str) -> bool:
