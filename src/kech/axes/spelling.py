@@ -233,7 +233,8 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
     )
     means = "l, t and alpha count each once" if role == "sensitive" else "kech takes each spelling for another value"
     return Hint(
-        f"{what} (capitals, spaces and the like): {means}. --fold-variants joins them; in a plan: fold_variants = true below [input]."
+        f"{what} (capitals, spaces and the like): {means}. --fold-variants joins them; in a plan, fold_variants = true "
+        "below [input]."
     )
 
 
