@@ -126,9 +126,9 @@ def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
 
 def agree(meanings: Iterable[Meaning], rank: float) -> Iterator[tuple[float, Clue]]:
     """What words mean that a name may stand for, where all have one role."""
-    candidates = sorted(meanings, key=MEANINGS.index)
-    if len({meaning.role for meaning in candidates}) == 1:
-        yield rank, Clue(candidates[0], STEM, f"its name seems to say {candidates[0].says}")
+    ordered = sorted(meanings, key=MEANINGS.index)
+    if len({meaning.role for meaning in ordered}) == 1:
+        yield rank, Clue(ordered[0], STEM, f"its name seems to say {ordered[0].says}")
 
 
 def begin_alike(word: str, known: str) -> bool:
