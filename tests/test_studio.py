@@ -698,6 +698,23 @@ def test_a_plan_is_saved_and_loaded_as_a_file(studio):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_a_table_is_opened_with_its_plan_and_hierarchies(tmp_path, run):
+    table, plan, tree = tmp_path / "nine.csv", tmp_path / "kech.toml", tmp_path / "ages.csv"
+    pc.write_csv(nine_rows(), table)
+    tree.write_text("".join(f"{age};{'young' if age < 35 else 'old'};*\n" for age in nine_rows()["age"].to_pylist()))
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"], "k": 3}
+    kech.write_request(kech.Request().override(**roles, axes={"age": {"hierarchy": str(tree)}}), plan)
+    with running(tmp_path, table, plan) as studio:
+        page = studio.send("GET", f"/?token={studio.token}", secret=False)[2].decode()
+        studio.secret = re.search(r'name="kech-secret" content="([\w-]+)"', page)[1]
+        opened = studio.json("GET", f"/api{re.search('/tables/[0-9a-f]+', page)[0]}")
+        assert opened["plan"]["goal"]["k"] == 3 and opened["revision"] == 0
+        assert opened["plan"]["columns"]["quasi_identifiers"] == ["age", "zip"]
+        studio.ask(opened["id"], "inspect")
+        assert studio.ask(opened["id"], "hierarchy", column="age")["levels"] == [9, 2, 1]
+    assert "Name the table too" in run("studio", "--plan", plan).err
+
+
 def test_a_question_about_a_plan_that_was_changed_is_refused(studio):
     table = studio.open_nine(k=3)
     asked = {"verb": "crowds", "options": {}, "revision": 0}

@@ -318,7 +318,7 @@ def test_numbers_of_a_csv_file_are_published_as_numbers(tmp_path):
 
 
 def test_intervals_that_a_form_cannot_write_are_no_release(nine):
-    with pytest.raises(BadOption, match="brackets, dash, columns"):
+    with pytest.raises(BadOption, match="text, dash, columns"):
         kech.make_release(nine, k=3, labels="points")
     with kech.read_table(pa.table({"x": [-3, -3, -2, -2]}), quasi_identifiers=["x"]) as read:
         with pytest.raises(BadOption, match="minus"):

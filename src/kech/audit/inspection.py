@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
-from kech.audit.roles.words import ADDRESSES, TEXT
+from kech.audit.roles.words import NAME, SHARED_BY_MANY
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
@@ -29,7 +29,6 @@ from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
-from kech.tables.person_names import is_personal_name
 from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
@@ -164,7 +163,7 @@ def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
 
 def say_repeats(repeats: Sequence[Repeat]) -> Iterator[str]:
     """What to say of columns that repeat; of several that hold names of people, the first says it for all."""
-    names = [each for each in repeats if len(each.columns) == 1 and is_personal_name(each.columns[0])]
+    names = [each for each in repeats if each.holds_names]
     yield from (repeat.says for repeat in repeats if repeat not in names[1:])
 
 
@@ -213,11 +212,11 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
-        is_person_like = not any(says in guessed[name].reason for says in (ADDRESSES, TEXT))
-        if roles[name] == "identifier" and is_person_like and table.facts(name).type != "other":
+        is_shared_by_many = any(says in guessed[name].reason for says in SHARED_BY_MANY)
+        if roles[name] == "identifier" and not is_shared_by_many and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
-                yield Repeat((name,), "declared", *counts)
+                yield Repeat((name,), "names" if NAME in guessed[name].reason else "declared", *counts)
 
 
 def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> ColumnReport:

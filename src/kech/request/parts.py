@@ -737,12 +737,12 @@ class Labels(Part, frozen=True):
     labels: Annotated[
         str,
         Field(
-            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "How intervals are written: text ([22, 25], default), dash (22-25), or as numbers: columns (age_low, "
             "age_high) or midpoint (age_mid, age_half_width).",
             "columns",
-            choices=("brackets", "dash", "columns", "midpoint"),
+            choices=("text", "dash", "columns", "midpoint"),
         ),
-    ] = "brackets"
+    ] = "text"
     key_file: Annotated[
         Any,
         Field(

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 import kech
 from kech.certificate import BESIDE
-from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError, unusable_value
+from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, NoSuchFile, UnreadableFile, UsageError, unusable_value
 from kech.release.series.store import SERIES_FILE
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -88,11 +88,19 @@ class OpenTable:
     def change(self, change: PlanChange) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
         self.check_revision(change.revision)
-        if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
-            raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
+        check_plan(change.plan)
         axes = change.plan.axes.items()
         trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
         self.plan, self.dropped, self.revision = with_trees(change.plan, trees), change.dropped, self.revision + 1
+
+    def take_plan(self, plan: Request) -> None:
+        """The plan of a user's own file, with copies of its hierarchies."""
+        check_plan(plan)
+        files = {name: Path(axis.hierarchy) for name, axis in plan.axes.items() if axis.hierarchy}
+        if missing := [file for file in files.values() if not file.is_file()]:
+            raise NoSuchFile(missing[0])
+        names = {name: self.add_tree(file.name, file.read_bytes()) for name, file in files.items()}
+        self.plan = with_trees(plan, {name: str(self.tree(tree)) for name, tree in names.items()})
 
     def check_revision(self, revision: int | None) -> None:
         """Whether a page speaks of the plan as it is now."""
@@ -253,6 +261,12 @@ class OpenTable:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def check_plan(plan: Request) -> None:
+    """Refuse what a plan may say and the studio does not take."""
+    if plan.columns.hierarchies or plan.labels.key_file or plan.limits != Limits():
+        raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
+
+
 def name_trees(plan: Request) -> Request:
     """A plan with its hierarchies by name."""
     return with_trees(plan, {name: Path(axis.hierarchy).name for name, axis in plan.axes.items() if axis.hierarchy})
@@ -316,10 +330,13 @@ class Workspace:
         self.tables[table.id] = table
         return table
 
-    def open_file(self, path: Path) -> OpenTable:
-        """A file of the user's own, named on the command line; it is read where it is."""
+    def open_file(self, path: Path, plan: Path | None = None) -> OpenTable:
+        """A file of the user's own, named on the command line, and its plan; it is read where it is."""
         with self.own_folder(str(path)) as folder:
-            return self.add(str(path), path.absolute(), folder)
+            table = self.add(str(path), path.absolute(), folder)
+            if plan is not None:
+                table.take_plan(kech.read_request(plan))
+            return table
 
     def open_example(self, name: str) -> OpenTable:
         """A made-up table."""
