@@ -237,7 +237,7 @@ class WeightedBarcode:
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
 
-    def leave_out(self, k: int, shares: Sequence[float]) -> list[dict[str, Any]]:
+    def leave_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
         """From which eps on k holds (`homological`) if shares of the rows may be left out, where that is earlier."""
         lines: list[dict[str, Any]] = []
         earliest = self.find_start("homological", k)
@@ -346,7 +346,7 @@ class WeightedBarcode:
                 for name, intervals in regimes.items()
             },
             "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
-            "leaving_out": self.leave_out(k, SHARES),
+            "leaving_out": self.leave_out(k),
             "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }
