@@ -92,7 +92,11 @@ def judge(versions, named=False):
         "candidates": count_candidates(seen, owner, named),
         "undecided": sum(any(len(fits.get(key, ())) > 1 for fits in own) for key in meets),
         "pinned": judge_values(versions, classes, seen),
-        "differences": [judge_pair(seen, classes, i, j, k) for i, j in combinations(range(len(versions)), 2)],
+        "differences": [
+            judge_pair(seen, classes, i, j, k)
+            | {"changed": judge_change(seen, classes, i, j, k, owner if named else {})}
+            for i, j in combinations(range(len(versions)), 2)
+        ],
     }
 
 
@@ -165,6 +169,37 @@ def judge_pair(seen, classes, first, second, k):
     return {"first": first, "second": second, "same_label": same, "widened": widened}
 
 
+def judge_change(seen, classes, first, second, k, owner):
+    """Salaries that came or left in all classes that rows connect, where fewer than k rows or people did."""
+    places, changed = (first, second), 0
+    left = {(place, box) for place in places for box in classes[place]}
+    while left:
+        group = {left.pop()}
+        while (
+            grown := {
+                (place, box)
+                for keys in [find_keys(seen, group)]
+                for place in places
+                for key in keys & seen[place].keys()
+                for box in seen[place][key]
+            }
+            - group
+        ):
+            group |= grown
+        left -= group
+        one, other = (sum((Counter(classes[p][box]) for p, box in group if p == place), Counter()) for place in places)
+        keys = find_keys(seen, group)
+        for salaries, mine, theirs in ((one - other, first, second), (other - one, second, first)):
+            movers = {owner.get(key, key) for key in keys if key in seen[mine] and key not in seen[theirs]}
+            if len(movers) < k and (owner or salaries.total() < k):
+                changed += salaries.total()
+    return changed
+
+
+def find_keys(seen, group):
+    return {key for place, box in group for key, boxes in seen[place].items() if box in boxes}
+
+
 def covered(seen, box, both):
     return {key for key in both if box in seen[key]}
 
@@ -202,7 +237,7 @@ def test_a_class_that_is_widened_for_a_newcomer_shows_her(months):
     found = kech.compute_joint_risk(*months, key="id").to_json()
 
     assert (found["k"], found["joint_k"], found["below"], found["rows"]) == (2, 2, 0, 5)
-    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 1}]
+    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 1, "changed": 1}]
 
 
 def test_the_command_shows_it_in_words_and_as_json(months, run):
@@ -210,15 +245,33 @@ def test_the_command_shows_it_in_words_and_as_json(months, run):
     words = ("verify", march, april, "--original", before, after, "--key", "id")
 
     shown = run(*words)
-    assert shown.code == 0
+    assert shown.code == 4
     assert "PRIVATE" in shown.out
     said = " ".join(shown.out.split())
     assert "joint k = 2, the fewest rows that stay together in all releases of a row, over 5 rows" in said
     assert "By labels and sizes of classes alone, every row has 2 or more candidates." in said
     assert "that differ by fewer than 2 rows: 1. The rows show." in " ".join(shown.out.split())
-    assert run(*words, "--json").json == kech.compute_joint_risk([march, april], [before, after], key="id").to_json()
+    as_json = kech.compute_joint_risk([march, april], [before, after], key="id").to_json()
+    assert json.loads(run(*words, "--json").out) == as_json
+    assert "do not keep k = 2: differences: fewer than 2 came or left." in " ".join(shown.err.split())
     assert run(*words, "--k", "3").code == 4
-    assert run(*words, "--k", "2").code == 0
+    assert run(*words, "--k", "1").code == 0
+
+
+def test_a_row_that_left_shows_under_coarser_labels_too(folder, run):
+    """April lacks row 5 and has one class for all: joint k is 2, and subtracting all from all leaves salary b."""
+    versions = [(MARCH, [MARCH[:2], MARCH[2:]]), (MARCH[:4], [MARCH[:4]])]
+    releases, originals = write_versions(folder, versions)
+
+    shown = run("verify", *releases, "--original", *originals, "--key", "id")
+
+    said = " ".join(shown.out.split())
+    assert shown.code == 4
+    assert "joint k = 2" in said and "Classes of" not in said
+    assert "shows the cells of 1 rows that came or left with fewer than 2 rows at once." in said
+    words = ("attack", "compose", releases[0], "--original", originals[0], "--second", releases[1])
+    found = run(*words, "--second-original", originals[1], "--key", "id", "--json").json["attacks"]
+    assert [(each["about"], each["rate"]) for each in found][1] == ("records that came or left with fewer than 2", 0.2)
 
 
 def test_one_original_serves_all_releases_of_it(folder):
@@ -229,7 +282,7 @@ def test_one_original_serves_all_releases_of_it(folder):
     found = kech.compute_joint_risk(releases, [folder / "0.csv"]).to_json()
 
     assert (found["k"], found["joint_k"], found["below"]) == (2, 1, 1)
-    with pytest.raises(ClaimBroken, match=r"leave some rows together with fewer than 2\. Do not hand out"):
+    with pytest.raises(ClaimBroken, match=r"joint k: asked 2, found less.*Do not hand out"):
         kech.compute_joint_risk(releases, [folder / "0.csv"], k=2)
 
 
@@ -245,7 +298,7 @@ def test_sizes_of_classes_tell_where_a_row_is(folder):
     assert (found["undecided"], found["at_least"]) == (0, 1)
 
 
-def test_a_repeat_of_overlapping_classes_keeps_its_k(folder):
+def test_a_repeat_of_overlapping_classes_keeps_its_k_in_one_reading(folder, run):
     """Twins of 5 fit [0, 5] and [5, 9], which hold one salary: nobody can tell which is where, and nothing moved."""
     rows = [(number, "ann", age, "a") for number, age in enumerate((0, 0, 5, 5, 9, 9))]
     releases, _ = write_versions(folder, [(rows, [rows[:3], rows[3:]])] * 2)
@@ -254,6 +307,9 @@ def test_a_repeat_of_overlapping_classes_keeps_its_k(folder):
 
     assert (found["k"], found["joint_k"], found["below"]) == (3, 3, 0)
     assert (found["undecided"], found["at_least"]) == (2, 1)
+    assert not found["holds"]  # a moved twin would be alone: the safe side counts
+    shown = run("verify", *releases, "--original", folder / "0.csv")
+    assert shown.code == 4 and "joint k is between 1 and 3" in " ".join(shown.out.split())
 
 
 @pytest.mark.parametrize(
@@ -365,8 +421,9 @@ def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     assert found["rows"] >= 19
     assert found["joint_k"] >= found["k"] >= 3
     assert found["below"] == 0 and found["of_series"]
-    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 0}]
-    monkeypatch.setattr(kech, "compute_joint_risk", lambda *_, **__: replace(joint, below=1))
+    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 0, "changed": 0}]
+    assert found["holds"]
+    monkeypatch.setattr("kech.audit.joint.measure_joint_risk", lambda *_, **__: replace(joint, joint_k=1))
     said = run("verify", *releases, "--original", *originals, "--key", "id").out
     assert "verify --series" in said and "Publish later versions" not in said  # advice that fits a series
 

@@ -296,7 +296,8 @@ def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, f
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
     (known,) = kech.open_ledger().list_releases()
     message = refuse(*words, code=4, says="name the earlier one")
-    assert f"Not at hand: {known['release'][:12]}." in message
+    assert f"('out.csv', {known['time'][:10]} " in message
+    assert f"Not at hand: out.csv {known['release'][:12]}." in message
     named = run(*words, "--earlier", away / "sent.csv", "--json")
     assert named.json["ledger"]["verdict"] == "composed"
     (away / "sent.csv").write_text((away / "sent.csv").read_text("utf-8") + "1,1,1\n", "utf-8")

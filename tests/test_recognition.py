@@ -236,6 +236,32 @@ def test_one_row_more_or_less_is_pinned_by_a_coarser_release_too(folder, change)
             coarser.write(folder / "two.csv")
 
 
+def test_one_person_with_many_rows_is_pinned_too(folder):
+    """Seven visits left, more than k = 5 rows, and all of them are one person's."""
+    who = np.concatenate([np.zeros(7, int), np.arange(1, 201).repeat(2)])
+    visits = pd.DataFrame({"who": who, "age": who % 40, "ward": np.arange(len(who)) % 3})
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["ward"], "person": ["who"]}
+    with kech.read_table(visits, **roles) as table:
+        kech.make_release(table, k=5, grid="exact").write(folder / "one.csv")
+    with kech.read_table(visits[visits["who"] > 0], **roles) as table:
+        again = kech.make_release(table, k=5, grid="exact")
+        with pytest.raises(ReleasedBefore, match=r"\('one.csv', 20.*; together, joint k = 5.* 7 rows came or left"):
+            again.write(folder / "two.csv")
+
+
+def test_rows_that_fit_several_classes_count_where_they_hide_least(folder):
+    """No cell is published as it is, so nothing is subtracted; joint k is 9 or less, and 1 cannot be excluded."""
+    rng = np.random.default_rng(1)
+    ages, zips = rng.choice([20, 30, 40, 50, 60], 300), rng.choice(["02110", "02220", "02330", "02440"], 300)
+    town = pd.DataFrame({"id": np.arange(300), "age": ages, "zip": zips})
+    roles = {"quasi_identifiers": ["age", "zip"], "identifiers": ["id"]}
+    with kech.read_table(town, **roles) as table:
+        kech.make_release(table, k=5).write(folder / "one.csv")
+    with kech.read_table(town.iloc[1:], **roles) as table:
+        with pytest.raises(ReleasedBefore, match="joint k is between 1 and 9"):
+            kech.make_release(table, k=20).write(folder / "two.csv")
+
+
 def test_a_table_of_few_values_is_recognised_and_other_people_are_not(folder):
     def draw(seed):
         rng = np.random.default_rng(seed)

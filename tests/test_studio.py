@@ -25,7 +25,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
 import kech
-from kech.errors import BadOption, CannotWrite
+from kech.errors import CannotWrite
+from kech.request import reference
 from kech.studio import jobs
 from kech.tables.demo import generate_town, nine_rows
 from strategies import begin_with, further
@@ -969,43 +970,12 @@ def test_the_field_of_a_plan_is_left_to_its_own_cut(studio):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
-def test_every_field_of_a_plan_is_told_to_the_pages(studio):
-    told = {field["name"]: field for field in studio.json("GET", "/api/fields")["fields"]}
-    parts = [getattr(kech.Request(), part) for part in kech.Request.__struct_fields__ if part != "axes"]
-    assert {*told} == {"axes"}.union(*(part.__struct_fields__ for part in parts))
-    for part in parts:
-        for name in part.__struct_fields__:
-            default = getattr(part, name)
-            assert told[name]["default"] == (default if isinstance(default, str | int | float) else None), name
-            assert told[name]["help"] and told[name]["example"] and told[name]["option"].startswith("--"), name
-
-
-PAGES = Path(kech.__file__).parent / "studio" / "pages"
-WORDS_OF_CHOICES = {"cut": "cut", "l_kind": "l", "t_kind": "t", "dates": "dates", "decimal": "decimal"}
-
-
-@pytest.mark.parametrize("name", WORDS_OF_CHOICES)
-def test_forms_offer_the_choices_of_a_field_in_both_languages(studio, name):
-    """Pages list no choices themselves: they ask for the fields, and have words for each choice."""
-    choices = next(each for each in studio.json("GET", "/api/fields")["fields"] if each["name"] == name)["choices"]
-    texts = (PAGES / "text.js").read_text("utf-8")
-    scripts = "".join(path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name != "text.js")
-    for choice in choices:
-        assert len(re.findall(rf'^  "{WORDS_OF_CHOICES[name]}:{re.escape(choice)}": "', texts, re.M)) == 2, choice
-    assert f'["{choices[0]}", "{choices[1]}"' not in scripts
-    assert re.search(rf'choose\("{name}"', scripts)
-
-
-def test_the_rules_of_every_cut_are_told_to_the_pages(studio):
+def test_pages_are_told_the_fields_of_a_plan_and_the_endings_of_files(studio):
     told = studio.json("GET", "/api/fields")
-    cut = next(field for field in told["fields"] if field["name"] == "cut")
-    assert [*told["cuts"]] == cut["choices"]
-    for name, rules in told["cuts"].items():
-        assert rules["purpose"] in cut["help"]
-        with contextlib.nullcontext() if rules["by_components"] else pytest.raises(BadOption):
-            kech.Request().override(cut=name, eps=0.1)
-        with contextlib.nullcontext() if rules["keeps_histories"] else pytest.raises(BadOption):
-            kech.Request().override(cut=name, protect_history=True)
+    endings = told.pop("endings")
+    assert told == json.loads(json.dumps(reference.describe_forms()))
+    assert endings["written"] == [".csv", ".parquet"]
+    assert {*endings["written"], *endings["text"]} < {*endings["read"]}
 
 
 # -- people ----------------------------------------------------------------------------------------------

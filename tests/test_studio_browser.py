@@ -314,7 +314,7 @@ def test_every_text_is_there_in_both_languages():
     loose = {key for key in told["en"] if ":" not in key}
     source = "".join(page.read_text("utf-8") for page in pages.glob("*.js") if page.name != "text.js")
     assert {key for key in loose if f'"{key}"' not in source} <= {"nine", "town", "nineText", "townText"} | set(TOUR)
-    uses = ("`{}:${{", '"{}:', "{}:", 'choose("{}"')
+    uses = ("`{}:${{", '"{}:', "{}:", 'choose("{}"', 'pick("{}"', 'optionsOf("{}"')
     assert all(any(use.replace("{}", kind) in source for use in uses) for kind in kinds)
 
 

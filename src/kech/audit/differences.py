@@ -1,7 +1,8 @@
 """Differences: classes of two versions that differ by so few rows that the difference shows them.  PRIVATE.
 
 In: two releases and which key could be in which class.  Out: a `Difference`.
-Three attacks read it: a class is widened for a newcomer, grows by one, or shrinks by one who left.
+Three attacks read it: a class is widened for a newcomer, grows by one, or shrinks by one who left.  A fourth subtracts
+all classes together whose labels overlap, so that coarser labels hide nobody who came or left.
 """
 
 from collections import Counter
@@ -11,24 +12,26 @@ from typing import Any
 
 import numpy as np
 
-from kech.release.composition import count_contents, find_same
-from kech.release.covers import Cover, find_present, pair_cells, restrict
-from kech.release.joint import LinkedVersion
+from kech.release.composition import Content, count_contents, find_same, group_classes, join_contents
+from kech.release.covers import Cover, count_distinct, find_present, pair_cells, restrict
+from kech.release.joint import LinkedVersion, count_missing
+from kech.release.published import Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Classes of two releases, by their places, that differ by fewer than k rows."""
+    """Classes of two releases, by their places, that differ by fewer than k rows, or rows of fewer than k people."""
 
     first: int
     second: int
     same_label: int  # the multiset of other cells grows or shrinks by fewer than k
     widened: int  # labels that the other lacks, but cover the same rows of both, with fewer than k cells more or less
+    changed: int = 0  # rows that came or left, fewer than k at once, in classes whose labels overlap
 
     @property
-    def classes(self) -> int:
-        """Both together."""
-        return self.same_label + self.widened
+    def shows_rows(self) -> bool:
+        """Whether subtracting the releases shows the cells of some rows."""
+        return bool(self.same_label or self.widened or self.changed)
 
     def to_json(self) -> dict[str, Any]:
         """Fields and values."""
@@ -36,27 +39,76 @@ class Difference:
 
 
 def find_differences(
-    first: int, second: int, versions: Sequence[LinkedVersion], covers: Sequence[Cover], k: int
+    first: int,
+    second: int,
+    versions: Sequence[LinkedVersion],
+    covers: Sequence[Cover],
+    k: int,
+    person: Ints | None = None,
 ) -> Difference:
-    """Compare two releases class by class."""
-    one, other = versions[first].linkage, versions[second].linkage
-    columns = [name for name in one.release.cells if name in other.release.cells]
-    contents = [count_contents(linkage, columns) for linkage in (one, other)]
-    same = find_same(one, other)
-    changed = [group for group, twin in same.items() if is_small(contents[0][group], contents[1][twin], k)]
-    twins = {*same.values()}
+    """Compare two releases class by class, and all classes together whose labels overlap."""
+    pair = versions[first], versions[second]
+    columns = [name for name in pair[0].linkage.release.cells if name in pair[1].linkage.release.cells]
+    if not columns:
+        return Difference(first, second, 0, 0)
+    ours, theirs = (count_contents(version.linkage, columns) for version in pair)
+    same, twins = find_same(pair[0].linkage, pair[1].linkage), set(find_same(pair[1].linkage, pair[0].linkage))
+    grown = [(ours[group], theirs[twin]) for group, twin in same.items()]
     alike = find_alike(covers[first], covers[second])
-    pairs = [(mine, theirs) for mine, theirs in alike if mine not in same and theirs not in twins]
-    widened = [pair for pair in pairs if is_contained(contents[0][pair[0]], contents[1][pair[1]], k)]
-    return Difference(first, second, len(changed), len(widened))
+    apart = [(ours[mine], theirs[other]) for mine, other in alike if mine not in same and other not in twins]
+    group = group_classes((covers[first], covers[second]), (len(ours), len(theirs)))
+    joined = list(zip(*join_contents(ours, theirs, group), strict=True))
+    movers = count_movers(covers[first], covers[second], group, len(ours), person)
+    is_series = all(version.section for version in pair)
+    by_people, exchanges = person is not None and not is_series, is_series and withdraws(pair[1])
+    return Difference(
+        first,
+        second,
+        sum(is_small(*change, k) and not (exchanges and is_exchange(*change)) for change in grown),
+        sum(is_contained(*change, k) for change in apart),
+        sum(
+            count_few(change, counts, k, by_people)
+            for change, counts in zip(joined, movers, strict=True)
+            if not (exchanges and is_exchange(*change))
+        ),
+    )
 
 
-def is_small(one: Counter[Any], other: Counter[Any], k: int) -> bool:
+def withdraws(version: LinkedVersion) -> bool:
+    """Whether a release of a series says that cohorts left: others may have come in their place."""
+    return bool(version.section and count_missing(version.section))
+
+
+def is_exchange(one: Content, other: Content) -> bool:
+    """Whether rows left and rows came: the difference does not tell how many, since equal cells cancel out."""
+    return bool(one - other) and bool(other - one)
+
+
+def count_movers(first: Cover, second: Cover, group: Ints, classes: int, person: Ints | None) -> list[tuple[int, int]]:
+    """Of each group of classes how many rows, or people, only the first version has, and how many only the second."""
+    present = find_present([first, second])
+    counts = []
+    for cover, offset, is_elsewhere in ((first, 0, present[:, 1]), (second, classes, present[:, 0])):
+        alone = restrict(cover, ~is_elsewhere)
+        who = alone.row if person is None else person[alone.row]
+        counted = count_distinct(group[alone.cell + offset], who)
+        counts.append(np.pad(counted, (0, int(group.max()) + 1 - len(counted))).tolist())
+    return list(zip(*counts, strict=True))
+
+
+def count_few(contents: tuple[Content, Content], movers: tuple[int, int], k: int, by_people: bool) -> int:
+    """Rows that left, and rows that came, by their cells, where fewer than k rows or people did."""
+    one, other = contents
+    changes = ((one - other).total(), (other - one).total())
+    return sum(rows for rows, count in zip(changes, movers, strict=True) if count < k and (by_people or rows < k))
+
+
+def is_small(one: Content, other: Content, k: int) -> bool:
     """Whether fewer than k rows came or went, but some did."""
     return any(0 < change.total() < k for change in (one - other, other - one))
 
 
-def is_contained(one: Counter[Any], other: Counter[Any], k: int) -> bool:
+def is_contained(one: Content, other: Content, k: int) -> bool:
     """Whether the one is the other without fewer than k rows, or the other way round."""
     few, many = sorted((one, other), key=Counter.total)
     return few <= many and 0 < many.total() - few.total() < k

@@ -113,18 +113,18 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     check_is_table(table)
     if rows < 0:
         raise unusable_value("--rows", "Write a number of rows, 0 or more.")
-    inspection = look_at(table, rows)
+    inspection = describe_as_read(table, rows)
     options = suggest_input(table, inspection.columns)
     if as_read or not options:
-        return foresee(table, inspection, k) if costs else inspection
+        return estimate_costs(table, inspection, k) if costs else inspection
     with table.reread(**options) as again:
-        better = look_at(again, rows)
-        better = foresee(again, better, k) if costs else better
+        better = describe_as_read(again, rows)
+        better = estimate_costs(again, better, k) if costs else better
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, input=options)
 
 
-def look_at(table: Table, rows: int) -> Inspection:
+def describe_as_read(table: Table, rows: int) -> Inspection:
     """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
@@ -133,7 +133,7 @@ def look_at(table: Table, rows: int) -> Inspection:
     guessed |= guess_person(table, guessed)
     chosen = tuple(name for name, each in guessed.items() if each.role == "quasi-identifier")
     person = [name for name, each in guessed.items() if each.role == "person"]
-    share, k = uniqueness(table, chosen, person)
+    share, k = measure_uniqueness(table, chosen, person)
     source = table.source
     reports = tuple(describe(table, name, facts[name], guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
@@ -145,7 +145,7 @@ def look_at(table: Table, rows: int) -> Inspection:
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
 
-def foresee(table: Table, inspection: Inspection, k: int) -> Inspection:
+def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
     """What classes of k would cost and give away, generalized as a plan would say; nothing of a very large table."""
     usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
     if not usable or not 0 < table.rows <= MOST_PRICED:
@@ -226,7 +226,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
-            generalized = wording(build_axis(table, column, Labels()).parameters(()))
+            generalized = describe_axis(build_axis(table, column, Labels()).parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
@@ -302,12 +302,12 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
     return hint_at_far_rows(values, counts)
 
 
-def wording(parameters: dict[str, Any]) -> str:
+def describe_axis(parameters: dict[str, Any]) -> str:
     """An axis in a few words."""
     return WORDS[parameters["axis"]].format(**parameters)
 
 
-def uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> tuple[float | None, int | None]:
+def measure_uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> tuple[float | None, int | None]:
     """Share of rows that no other row, or nobody else's row, equals on these columns; and k as the table is."""
     if not columns or not table.rows:
         return None, None

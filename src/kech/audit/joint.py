@@ -37,10 +37,11 @@ class JointRisk:
 
     releases: tuple[str, ...]
     alone: tuple[int, ...]  # k of each release
+    goal: int  # the k that is asked of all together: the smallest of the releases, or another one
     counted: str  # people or rows
     rows: int  # in several versions
     joint_k: int | None  # rows or people that stay together through all releases; None where no row is in several
-    below: int  # rows that stay together with fewer than the smallest k of the releases
+    below: int  # rows that stay together with fewer than the goal
     people_below: int | None  # people with such a row; None where nobody is named
     candidates: int | None  # the fewest that a row could share its classes with, also where it fits several
     undecided: int  # rows that could be in several classes of a release, also for the owner
@@ -59,6 +60,36 @@ class JointRisk:
         """The smallest k of the releases."""
         return min(self.alone)
 
+    @property
+    def changed(self) -> int:
+        """Rows that came or left between two releases, so few that subtracting shows their cells."""
+        return max(difference.changed for difference in self.differences)
+
+    @property
+    def sure_k(self) -> int | None:
+        """Joint k on the safe side: rows of a series keep their labels; others may be in any class that they fit."""
+        return self.joint_k if self.of_series else self.at_least
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """What does not keep the goal; nothing where the releases may be handed out together."""
+        pinned = sum(each.right - each.alone for each in self.pinned)
+        complaints = {
+            f"joint k: asked {self.goal}, found less": self.sure_k is not None and self.sure_k < self.goal,
+            "pinned: sensitive values that no release shows alone": pinned > 0,
+            f"differences: fewer than {self.goal} came or left": any(each.shows_rows for each in self.differences),
+        }
+        return tuple(complaint for complaint, is_found in complaints.items() if is_found)
+
+    def check(self) -> None:
+        """ClaimBroken where the releases together do not keep the goal."""
+        if self.broken:
+            files = " and ".join(map(repr, self.releases))
+            finding = f"Together {files} do not keep k = {self.goal}: {'; '.join(self.broken)}."
+            raise ClaimBroken(
+                files, self.broken, "Do not hand out the later one, or publish all as a series.", finding=finding
+            )
+
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
         names = (
@@ -71,11 +102,14 @@ class JointRisk:
             "undecided",
             "at_least",
             "of_series",
+            "changed",
         )
         return {
             "private": True,
             "releases": [{"file": file, "k": k} for file, k in zip(self.releases, self.alone, strict=True)],
             "k": self.k,
+            "goal": self.goal,
+            "holds": not self.broken,
             **{name: getattr(self, name) for name in names},
             "pinned": [each.to_json() for each in self.pinned],
             "differences": [each.to_json() for each in self.differences],
@@ -95,24 +129,25 @@ def compute_joint_risk(
     A row is recognised in the next version by the columns of `key`.  A release is read by the certificate beside it, or
     by the `quasi_identifiers` and `sensitive` columns of a request, or fields of it; labels of other tools are read as
     far as they are written as kech writes them.  With `person` columns, candidates are people.  With k, ClaimBroken
-    says that the joint k is below it.
+    says that the releases together do not keep it (`JointRisk.check`).
     """
     request = (request or Request()).override(**fields)
+    joint = measure_joint_risk(releases, originals, request, key=key)
+    if request.goal.k is not None:
+        joint.check()
+    return joint
+
+
+def measure_joint_risk(
+    releases: Sequence[AnyPath], originals: Sequence[AnyPath | Table], request: Request, *, key: Sequence[str] | str
+) -> JointRisk:
+    """The figures, whether they keep the goal or not."""
     columns = (key,) if isinstance(key, str) else tuple(key)
     check_releases(releases, originals, columns, request)
     published = [read_release(path, request) for path in releases]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
-        joint = judge(published, tables, columns, find_person(originals, request))
-    if request.goal.k is not None and joint.joint_k is not None and joint.joint_k < request.goal.k:
-        raise ClaimBroken(
-            " and ".join(joint.releases),
-            [f"joint k: asked {request.goal.k}, found less"],
-            "Do not hand out the later one, or publish both as a series.",
-            finding=f"Together {' and '.join(map(repr, joint.releases))} leave some rows together with fewer than "
-            f"{request.goal.k}.",
-        )
-    return joint
+        return measure_opened(published, tables, columns, find_person(originals, request), request.goal.k)
 
 
 def check_releases(
@@ -177,21 +212,27 @@ def open_original(original: AnyPath | Table, names: Sequence[str], request: Requ
         yield table
 
 
-def judge(
-    releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str], person: Sequence[str]
+def measure_opened(
+    releases: Sequence[Published],
+    tables: Sequence[Table],
+    key: Sequence[str],
+    person: Sequence[str],
+    k: int | None = None,
 ) -> JointRisk:
-    """The figures of releases whose originals are open."""
+    """The figures of releases whose originals are open; k is the one that is asked, or their own smallest."""
     versions, who = link_versions(releases, tables, key), number_owners(tables, key, person)
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
+    goal = min(alone) if k is None else k
     certain, classes, check = find_certain(versions, covers), list_classes(releases), partial(check_room, tables[0])
     meet = find_meet(narrow_all(versions, covers), classes, certain, certain, who, check)
-    joint = count_joint(covers, certain, certain, min(alone), who, check)
-    below = meet.find_below(min(alone))
+    joint = count_joint(covers, certain, certain, goal, who, check)
+    below = meet.find_below(goal)
     return JointRisk(
         tuple(str(release.path) for release in releases),
         alone,
+        goal,
         "people" if person else "rows",
         len(meet.key),
         meet.joint_k,
@@ -202,7 +243,7 @@ def judge(
         meet.at_least,
         tuple(pin_values(name, versions, covers, certain) for name in find_common(versions)),
         tuple(
-            find_differences(first, second, versions, covers, min(alone))
+            find_differences(first, second, versions, covers, goal, who)
             for first, second in combinations(range(len(versions)), 2)
         ),
         all("series" in release.document for release in releases),

@@ -261,7 +261,7 @@ def publish_in_series(
 @app.command
 @with_options(
     *("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file"),
-    but=("dp_epsilon", "dp_delta", "dp_rate"),  # no file shows that its rows are a sample; a plan may ask
+    but=("dp_epsilon", "dp_delta", "dp_rate", "dp_search"),  # no file shows that its rows are a sample; a plan may ask
 )
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
@@ -297,12 +297,13 @@ def verify(
         Table of the population, raw or labelled. It adds k-map and delta-presence.
     original: list[str]
         The original table. kech makes the release again from it and recounts the people of every class. With several
-        releases: the original of each, or one for all. kech then shows their joint k. PRIVATE.
+        releases: the original of each, or one for all. kech then shows what they tell together. PRIVATE.
     key: list[str]
         With several releases: columns of the originals by which a row is recognised in the next version.
     series: Path
         Folder of a series: check every file of it, and that rows came and left by whole cohorts only.
     """
+    from kech.audit.joint import measure_joint_risk  # its libraries are not read for --help
     from kech.audit.verification import find_beside
 
     if (series is None) == (table is None):
@@ -321,8 +322,9 @@ def verify(
     if others:
         check_together(options, certificate, population)
         screen.doing("comparing the releases")
-        joint = kech.compute_joint_risk([table, *others], original, request, key=split_names(key))
+        joint = measure_joint_risk([table, *others], original, request, key=split_names(key))
         options.show(joint.to_json(), releases.print_joint_risk)
+        joint.check()
         return
     if key:
         raise BadOption("--key", "it recognises rows in several versions. Name two releases or more, or omit --key.")

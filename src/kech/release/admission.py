@@ -25,7 +25,7 @@ from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
-from kech.release.published import Published, read_published
+from kech.release.published import Published, promised_k, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
@@ -80,6 +80,7 @@ TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its pl
 NOT_COMPARED = {
     "k": None,
     "joint_k": None,
+    "at_least": None,
     "below": None,
     "candidates": None,
     "changed": None,
@@ -138,12 +139,11 @@ class DraftRelease:
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         claims, dropped = self.claims["claims"], {*self.table.dropped}
-        stated = self.claims.get("stated") or {}
         return LedgerEntry(
             table,
             where,
             self.claims["file"]["sha256"],
-            stated.get("k") or claims["k"],
+            promised_k(self.claims, claims["k"]),
             time_now(),
             str(self.trace.resolve()),
             self.address.anywhere if self.address else "",
@@ -170,7 +170,7 @@ class AdmissionOptions:
         return {name: True for name, holds in stated.items() if holds}
 
 
-class Nested(NamedTuple):
+class Coarsened(NamedTuple):
     """The earlier file that a release is a coarsening of, and whether it is the same one again."""
 
     path: Path
@@ -180,7 +180,7 @@ class Nested(NamedTuple):
 class PastComparison(NamedTuple):
     """A draft beside the files of earlier releases."""
 
-    nested: Nested | None = None  # the trusted file that it is a coarsening of
+    nested: Coarsened | None = None  # the trusted file that it is a coarsening of
     composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
@@ -205,34 +205,34 @@ def check_admission(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:
-        admission = judge(draft, Past(), terms)
+        admission = judge_release(draft, Past(), terms)
         yield admission if admission.earlier else Admission("no ledger")
         return
     contents = draft.table.fingerprint()
-    with ledger.lock() as book:
-        entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
+    with ledger.lock() as ledger_file:
+        entry, secret = draft.entry(ledger_file.key, contents), ledger.open_secret(ledger_file)
         if terms.series is None and draft.address is None:
-            entry = msgspec.structs.replace(entry, place=hash_path(book.key, draft.target))
-        remaining = list(book.releases)
+            entry = msgspec.structs.replace(entry, path_hash=hash_path(ledger_file.key, draft.target))
+        remaining = list(ledger_file.releases)
         if terms.replace:
-            del remaining[find_replaced(draft.target, entry.place, remaining)]
+            del remaining[find_replaced(draft.target, entry.path_hash, remaining)]
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
-        admission = judge(draft, past, terms)
+        admission = judge_release(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
             kept = ledger.keep_sketches(sketches)
             entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
-            ledger.write(book, [*book.releases, entry])
+            ledger.write(ledger_file, [*ledger_file.releases, entry])
             yield replace(admission, updated=len(moved))
         except BaseException:
             if draft.path.exists():  # else the table has its name already
-                ledger.write(book, book.releases)
+                ledger.write(ledger_file, ledger_file.releases)
             raise
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run recovers
-                ledger.write(book, [*remaining, finish_entry(entry)])
+                ledger.write(ledger_file, [*remaining, finish_entry(entry)])
 
 
 def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
@@ -240,17 +240,17 @@ def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
     if target is None or ledger is None:
         raise BadOption("--replace", "it replaces a file that the ledger knows. Omit it, or --no-ledger.")
     ledger.recover()
-    book = ledger.read()
-    find_replaced(target, hash_path(book.key, target), book.releases)
+    ledger_file = ledger.read()
+    find_replaced(target, hash_path(ledger_file.key, target), ledger_file.releases)
 
 
-def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> int:
+def find_replaced(target: Path, path_hash: str, releases: Sequence[LedgerEntry]) -> int:
     """The number of the release that was put at this very path and still lies there; a copy elsewhere stays.
 
-    A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
+    A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has none.
     """
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    entries = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
+    entries = [at for at, old in enumerate(releases) if old.release == lies and old.path_hash == path_hash != ""]
     if not entries:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
@@ -274,7 +274,7 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
-def judge(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
+def judge_release(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
@@ -291,7 +291,7 @@ def judge_new(parts: Sequence[DraftRelease], past: Past, terms: AdmissionOptions
     They are a part of the table, so earlier releases of all of it count as releases of some of its rows.
     """
     rest = past._replace(same=(), shared=past.before)
-    admissions = [judge(part, rest, terms) for part in parts]
+    admissions = [judge_release(part, rest, terms) for part in parts]
     with_past = [admission for admission in admissions if admission.verdict != "first"]
     return with_past[0] if with_past else Admission("series", len(terms.series or ()))
 
@@ -304,26 +304,26 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     """
     before = past.before
     known = {entry.release for entry in before}
-    count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    count, when = len(known | files.keys()), name_entries(before) or repr(next(iter(files.values())).name)
     refuse = partial(ReleasedBefore, some=bool(past.shared) and not past.same)
     trusted = [path for release, path in files.items() if release in known or not known]
     whole = {entry.release for entry in past.same}
     others = [path for release, path in files.items() if release in known - whole]
     try:
-        at_hand = {first_of(entry) for entry in before if entry.release in files}
-        lacking = [entry for entry in before if first_of(entry) not in at_hand]
-        comparison = compare(draft, list(files.values()), trusted, others, not lacking)
+        at_hand = {find_first_hash(entry) for entry in before if entry.release in files}
+        lacking = [entry for entry in before if find_first_hash(entry) not in at_hand]
+        comparison = compare_with_files(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
     nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
-        first = {entry.release: first_of(entry) for entry in before}
+        first = {entry.release: find_first_hash(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
         admission = Admission("nested", count, nested_in=nested.path.name, judged=tuple(known))
         return replace(admission, same_as=first.get(same, "") if same else "")
     if composition is None:
-        hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
-        raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+        absent = dict.fromkeys(" ".join(filter(None, (entry.name, entry.release[:SHOWN]))) for entry in lacking)
+        raise refuse(name_entries(lacking), f"{NOT_NAMED}{', '.join(absent)}.")
     if sampled and not terms.allow_composition:
         raise refuse(when, f"{SAMPLED} {withdraw_words(draft, known, terms)} {REPEAT}{OTHERWISE}")
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
@@ -332,6 +332,13 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         joint = f"{describe_composition(composition)}{describe_lacking(columns)}"
         raise refuse(when, f"This one is not a coarsening of it: {joint} {withdraw_words(draft, known, terms)} {ways}")
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
+
+
+def name_entries(entries: Sequence[LedgerEntry]) -> str:
+    """The last of some releases, and how many others there are; nothing of none."""
+    others = len(entries) - 1
+    more = f"; and {others:,} other{'' if others == 1 else 's'}, see `kech ledger`" if others > 0 else ""
+    return f"{entries[-1].words}{more}" if entries else ""
 
 
 def withdraw_words(draft: DraftRelease, known: set[str], terms: AdmissionOptions) -> str:
@@ -346,16 +353,16 @@ def is_enough(composition: Composition, past: Past, of_others: bool, terms: Admi
     In every intersection of classes, and no few rows came or left.
     """
     least = max([composition.k, *(entry.k for entry in past.same)])
-    is_kept = composition.joint_k >= least and not composition.changed
+    is_kept = composition.at_least >= least and not composition.changed
     return (of_others or terms.series is not None) and is_kept
 
 
-def first_of(entry: LedgerEntry) -> str:
+def find_first_hash(entry: LedgerEntry) -> str:
     """The hash of the first release that an entry repeats; its own where it repeats none."""
     return entry.same_as or entry.release
 
 
-def compare(
+def compare_with_files(
     draft: DraftRelease, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
 ) -> PastComparison:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
@@ -378,7 +385,7 @@ def compare(
             if path in trusted and other.release is release and is_coarsening(later, other):
                 is_same = is_coarsening(other, later)
                 if is_same or not (has_histories(mine) and not has_histories(release)):
-                    return PastComparison(Nested(path, is_same))
+                    return PastComparison(Coarsened(path, is_same))
         if not all_known:
             return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
@@ -437,12 +444,14 @@ def describe_composition(composition: Composition) -> str:
     """What both together leave."""
     counted = "people" if composition.counted == "people" else "rows"
     noun = "row" if composition.changed == 1 else "rows"
+    least, joint_k = composition.at_least, composition.joint_k
+    figure = f"is between {least} and {joint_k}" if least < joint_k else f"= {joint_k}"
     changed = (
         f" {composition.changed:,} {noun} came or left, so few that the difference of the files shows their cells."
     )
     return (
-        f"one alone hides every row among {composition.k} {counted} or more; together, joint k = "
-        f"{composition.joint_k}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
+        f"one alone hides every row among {composition.k} {counted} or more; together, joint k "
+        f"{figure}, and {composition.below:,} of {composition.rows:,} rows stay together with fewer than "
         f"{composition.k}.{changed if composition.changed else ''}"
     )
 

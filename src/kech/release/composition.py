@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, read_position, read_prefix, read_set
 from kech.errors import BadOption
-from kech.release.covers import Cover, find_cover, find_present, leave_undecided_alone
+from kech.release.covers import Cover, find_cover, find_present, isolate_undecided
 from kech.release.linkage import Bools, Linkage, LinkedColumn
 from kech.release.meet import Check, ReleasedClasses, count_joint, find_meet, list_classes
-from kech.release.placement import place_own, rule_out
-from kech.release.published import Ints, Published, normalize_cell
+from kech.release.placement import cover_own_cells, rule_out_impossible
+from kech.release.published import Ints, normalize_cell
 
 Content = Counter[tuple[Cell, ...]]  # the other cells of the rows of a class
 Contents = list[Content]
@@ -40,6 +40,7 @@ class Composition:
     candidates: int  # the fewest rows that a row could share its classes with
     changed: int  # rows that came or left under labels that are equal or overlap, fewer than k at once
     counted: str = "rows"
+    at_least: int = 0  # joint k, wherever rows are that fit several classes
 
 
 def compose(
@@ -64,21 +65,22 @@ def compose(
     Releases in the places `partly_read` have quasi-identifiers that the table lacks.  Others may know these, and with
     them which of several classes a row is in: such rows are nobody's candidates but their own.
     """
-    k = min(promised_k(linkage.release) for linkage in linkages)
+    k = min(linkage.release.promised_k for linkage in linkages)
     fits = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
     if check:
         check(sum(len(cover.row) for cover in fits))
-    placed = (place_rows(linkages[i], cover, i in others) for i, cover in enumerate(fits))
+    placed = (cover_for_reader_and_owner(linkages[i], cover, i in others) for i, cover in enumerate(fits))
     covers, own = zip(*placed, strict=True)
     if not is_part:
         check_overlap(covers, linkages, others, option)
-    alone = [leave_undecided_alone(cover) if i in partly_read else cover for i, cover in enumerate(own)]
+    alone = [isolate_undecided(cover) if i in partly_read else cover for i, cover in enumerate(own)]
     holders = find_present(covers)
     surely = holders & ~np.isin(np.arange(len(linkages)), list(others))
     classes = list_classes([linkage.release for linkage in linkages])
     meet = find_meet(alone, add_cells(classes, alone), holders, surely, person, check)
     joint = count_joint(covers, holders, surely, k, person, check)
-    changes = [count_changes(linkages[0], linkages[i], k, () if is_part else (covers[0], covers[i])) for i in others]
+    few = count_rows_of_few(k, person)
+    changes = [count_changes(linkages[0], linkages[i], few, () if is_part else (covers[0], covers[i])) for i in others]
     return Composition(
         len(meet.key),
         k,
@@ -87,15 +89,16 @@ def compose(
         int(joint.count.min(initial=linkages[0].rows)),
         max(changes, default=0),
         "rows" if person is None else "people",
+        linkages[0].rows if meet.at_least is None else meet.at_least,
     )
 
 
-def place_rows(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, Cover]:
+def cover_for_reader_and_owner(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, Cover]:
     """Which rows could be in which class for a reader of the file; and for the owner, who knows their other cells."""
     if is_other:
         return cover, cover
-    reader = rule_out(cover, linkage.release.sizes)
-    return reader, place_own(reader, [(linkage, np.arange(linkage.rows))])
+    reader = rule_out_impossible(cover, linkage.release.sizes)
+    return reader, cover_own_cells(reader, [(linkage, np.arange(linkage.rows))])
 
 
 def add_cells(classes: Sequence[ReleasedClasses], covers: Sequence[Cover]) -> list[ReleasedClasses]:
@@ -121,18 +124,13 @@ def check_overlap(covers: Sequence[Cover], linkages: Sequence[Linkage], others: 
         )
 
 
-def promised_k(release: Published) -> int:
-    """The rows of the smallest class of a release; its people, where its maker counted them."""
-    return int((release.document.get("stated") or {}).get("k") or release.sizes.min())
-
-
 def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
     """How many of its rows each class must find in the table: none, if the release is of another table."""
     return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
 
 
-def count_changes(later: Linkage, earlier: Linkage, k: int, covers: Sequence[Cover] = ()) -> int:
-    """Rows that came, and rows that left, by their other cells, where fewer than k did at once.
+def count_changes(later: Linkage, earlier: Linkage, few: int, covers: Sequence[Cover] = ()) -> int:
+    """Rows that came, and rows that left, by their other cells, where fewer than `few` did at once.
 
     Compared are classes with the same labels, and, where covers of both are given, all classes together whose labels
     overlap.  Who knows who came or left knows that the values that came or left are theirs.
@@ -142,28 +140,43 @@ def count_changes(later: Linkage, earlier: Linkage, k: int, covers: Sequence[Cov
         return 0
     ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
     pairs = [(ours[group], theirs[twin]) for group, twin in find_same(later, earlier).items()]
-    joined = list(zip(*join_contents(ours, theirs, *covers), strict=True)) if covers else []
-    return max(sum_few_changes(pairs, k), sum_few_changes(joined, k))
+    group = group_classes(covers, (len(ours), len(theirs))) if covers else None
+    joined = [] if group is None else list(zip(*join_contents(ours, theirs, group), strict=True))
+    return max(sum_few_changes(pairs, few), sum_few_changes(joined, few))
 
 
-def sum_few_changes(pairs: Sequence[tuple[Content, Content]], k: int) -> int:
-    """Rows that came or left, wherever fewer than k did."""
+def sum_few_changes(pairs: Sequence[tuple[Content, Content]], few: int) -> int:
+    """Rows that came or left, wherever fewer than so many did."""
     changes = (change.total() for one, other in pairs for change in (one - other, other - one))
-    return sum(count for count in changes if count < k)
+    return sum(count for count in changes if count < few)
 
 
-def join_contents(ours: Contents, theirs: Contents, mine: Cover, other: Cover) -> tuple[Contents, Contents]:
-    """The contents of both releases in each group of classes that rows of the table could be in together."""
+def count_rows_of_few(k: int, person: Ints | None) -> int:
+    """The smallest number of rows that must be of k people or more: one more than any k - 1 people have."""
+    if person is None:
+        return k
+    return 1 + int(np.sort(np.bincount(person))[::-1][: k - 1].sum())
+
+
+def group_classes(covers: Sequence[Cover], counts: tuple[int, int]) -> Ints:
+    """For each class of both releases the number of its group: classes of a group share rows, one after another."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rows, classes = 1 + max(mine.row.max(initial=0), other.row.max(initial=0)), len(ours) + len(theirs)
-    ends = np.concatenate([mine.cell, other.cell + len(ours)]), np.concatenate([mine.row, other.row]) + classes
+    mine, other = covers
+    rows, classes = 1 + max(mine.row.max(initial=0), other.row.max(initial=0)), sum(counts)
+    ends = np.concatenate([mine.cell, other.cell + counts[0]]), np.concatenate([mine.row, other.row]) + classes
     graph = coo_array((np.ones(len(ends[0]), np.int8), ends), shape=(classes + rows, classes + rows))
-    count, group = connected_components(graph, directed=False)
+    _, group = connected_components(graph, directed=False)
+    return np.unique(group[:classes], return_inverse=True)[1].ravel()
+
+
+def join_contents(ours: Contents, theirs: Contents, group: Ints) -> tuple[Contents, Contents]:
+    """The contents of both releases in each group of classes."""
+    count = int(group.max(initial=-1)) + 1
     joined: tuple[Contents, Contents] = ([Counter() for _ in range(count)], [Counter() for _ in range(count)])
-    for contents, numbers, into in ((ours, group, joined[0]), (theirs, group[len(ours) :], joined[1])):
-        for content, number in zip(contents, numbers.tolist(), strict=False):
+    for contents, numbers, into in ((ours, group[: len(ours)], joined[0]), (theirs, group[len(ours) :], joined[1])):
+        for content, number in zip(contents, numbers.tolist(), strict=True):
             into[number].update(content)
     return joined
 
@@ -218,20 +231,22 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     """The later class that each earlier one goes into, -1 for none; None where the later file could not lack it."""
     missing = earlier.release.rows - later.release.rows
     known = {column.axis["column"]: column for column in earlier.columns}
-    holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
+    holders = [LabelContainment(known.get(column.axis["column"]), column) for column in later.columns]
     columns = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
         label = tuple(None if column is None else labels[column] for column in columns)
-        into.append(choose_holder(holders, label, same.get(label), later.release.sizes))
+        into.append(choose_containing_class(holders, label, same.get(label), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
             return None
     return np.array(into, np.int64)
 
 
-def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: int | None, sizes: Ints) -> int:
+def choose_containing_class(
+    holders: Sequence["LabelContainment"], labels: tuple[Cell, ...], same: int | None, sizes: Ints
+) -> int:
     """The class with equal labels, else the smallest one whose labels contain all these, else none: -1."""
     pairs = list(zip(holders, labels, strict=True))
     if same is not None and all(holder.holds(label, same) for holder, label in pairs):
@@ -241,7 +256,7 @@ def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: i
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holder:
+class LabelContainment:
     """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
 
     Labels are compared by what they say, not by what the table holds: [20, 39] is not 23, though all below it are 23.
@@ -305,7 +320,7 @@ class Holder:
         same_node = label == within and ours["axis"] == theirs["axis"] == "hierarchy"
         if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
             return True
-        values, prefix = stands_for(self.earlier, label), read_prefix(within)
+        values, prefix = list_values_of_label(self.earlier, label), read_prefix(within)
         if ours["axis"] == "hierarchy" and prefix and not self.later.paths:
             begins = {label} if theirs["axis"] == "hierarchy" and read_prefix(label) else values
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
@@ -313,7 +328,7 @@ class Holder:
             low, high, closed = self.later.interval(within)
             positions = [read_position(ours, value) for value in values or [""]]
             return all(low <= x < high or (closed and x == high) for x in positions)
-        return bool(values) and values <= stands_for(self.later, within)
+        return bool(values) and values <= list_values_of_label(self.later, within)
 
 
 def is_everything(axis: Axis, label: Cell) -> bool:
@@ -327,7 +342,7 @@ def count_leaves(axis: Axis, label: str) -> int:
     return int(axis["labels"].get(label, 1))
 
 
-def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
+def list_values_of_label(column: LinkedColumn, label: str) -> frozenset[str]:
     """The values of a label; none where they cannot be listed."""
     if column.is_line:
         low, high, _ = column.interval(label)

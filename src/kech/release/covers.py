@@ -51,7 +51,7 @@ def count_distinct(cell: Ints, who: Ints) -> Ints:
     return np.bincount(cell[order][is_new])
 
 
-def find_least(cover: Cover, person: Ints | None = None) -> Ints:
+def find_smallest_cells(cover: Cover, person: Ints | None = None) -> Ints:
     """For each covered row the rows, or people, of the smallest of its cells."""
     if not len(cover.row):
         return cover.row
@@ -114,8 +114,8 @@ def find_present(covers: Sequence[Cover], keys: int = 0) -> Bools:
     """For each of so many keys, or more, and each cover whether it could be in a class."""
     keys = max(keys, 1 + max(int(cover.row.max(initial=-1)) for cover in covers))
     present = np.zeros((keys, len(covers)), bool)
-    for place, cover in enumerate(covers):
-        present[cover.row, place] = True
+    for index, cover in enumerate(covers):
+        present[cover.row, index] = True
     return present
 
 
@@ -125,7 +125,7 @@ def restrict(cover: Cover, mask: Bools) -> Cover:
     return Cover(cover.row[kept], cover.cell[kept])
 
 
-def leave_undecided_alone(cover: Cover) -> Cover:
+def isolate_undecided(cover: Cover) -> Cover:
     """A cover in which each row that could be in several cells has one of its own, and no other."""
     _, first, cells = np.unique(cover.row, return_index=True, return_counts=True)
     is_alone = np.repeat(cells > 1, cells)

@@ -52,10 +52,20 @@ class Published:
         """Number of rows."""
         return len(self.group)
 
+    @property
+    def promised_k(self) -> int:
+        """The k that its maker states in people, otherwise the rows of its smallest class."""
+        return promised_k(self.document, int(self.sizes.min()))
+
     def column_labels(self, column: str) -> list[Cell]:
         """The label of each class in one quasi-identifier."""
         position = self.quasi_identifiers.index(column)
         return [labels[position] for labels in self.labels]
+
+
+def promised_k(certificate: Mapping[str, Any], k_of_rows: int) -> int:
+    """The k that a certificate promises: that of people where its maker states it, otherwise that of rows."""
+    return int((certificate.get("stated") or {}).get("k") or k_of_rows)
 
 
 def read_published(

@@ -129,14 +129,14 @@ def position_of(axis: Mapping[str, Any]) -> str:
 def interval_condition(axis: Mapping[str, Any], value: str, label: str) -> str:
     """Whether a place lies in an interval."""
     low, high, closed = split_interval(label)
-    low, high = (end and place_literal(axis, end) for end in (low, high))
+    low, high = (end and position_literal(axis, end) for end in (low, high))
     if low == high:
         return f"{value} = {low}"
     sides = [f"{value} >= {low}"] * bool(low) + [f"{value} {'<=' if closed else '<'} {high}"] * bool(high)
     return " AND ".join(sides)
 
 
-def place_literal(axis: Mapping[str, Any], end: str) -> str:
+def position_literal(axis: Mapping[str, Any], end: str) -> str:
     """An end of an interval as a constant."""
     return f"TIMESTAMP {literal(end)}" if axis["axis"] == "date" else f"CAST({literal(end)} AS DOUBLE PRECISION)"
 

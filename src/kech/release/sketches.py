@@ -33,7 +33,7 @@ MOST_TRAITS = 6  # quasi-identifiers by which names are confirmed
 TUPLE_BYTES = 40  # a row of several columns while its tuples are counted
 
 
-class Kind(NamedTuple):
+class SketchKind(NamedTuple):
     """What is sketched: some columns, as a `column`, a `tuple`, a `name` of people or rows, or a name's `trait`."""
 
     kind: str
@@ -57,9 +57,9 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zeros: bytes  # with which each unkeyed hash begins
 
     @property
-    def of(self) -> Kind:
+    def of(self) -> SketchKind:
         """What was sketched."""
-        return Kind(self.kind, self.columns)
+        return SketchKind(self.kind, self.columns)
 
     def sample(self, depth: int) -> tuple[Hashes, Ints]:
         """Hashes and rows of the values at this depth, which is not less than the sketch's own."""
@@ -68,17 +68,17 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return np.frombuffer(self.hashes, "<u8")[is_sampled], counts[is_sampled]
 
 
-def list_kinds(table: Table) -> list[Kind]:
+def list_kinds(table: Table) -> list[SketchKind]:
     """What is remembered of a table: names, quasi-identifiers together, and its columns one by one."""
     unique = (name for name in table.identifiers if name in list_readable(table) and is_unique(table, name))
     names = [table.person] if table.person else [(name,) for name in islice(unique, MOST_NAMES)]
     alone = [name for name in table.loaded if name in list_readable(table) and (name,) not in names][:MOST_COLUMNS]
     traits = [name for name in table.quasi_identifiers if name in alone][:MOST_TRAITS]
     return [
-        *(Kind("name", name) for name in names),
-        *(Kind("trait", (*name, trait)) for name in names if len(name) == 1 for trait in traits),
-        *([Kind("tuple", table.quasi_identifiers)] if len(table.quasi_identifiers) > 1 else []),
-        *(Kind("column", (name,)) for name in alone),
+        *(SketchKind("name", name) for name in names),
+        *(SketchKind("trait", (*name, trait)) for name in names if len(name) == 1 for trait in traits),
+        *([SketchKind("tuple", table.quasi_identifiers)] if len(table.quasi_identifiers) > 1 else []),
+        *(SketchKind("column", (name,)) for name in alone),
     ]
 
 
@@ -94,17 +94,17 @@ def is_unique(table: Table, column: str) -> bool:
     return distinct == rows
 
 
-def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> dict[Kind, Sketch]:
+def make_sketches(table: Table, kinds: Iterable[SketchKind], secret: OwnerSecret) -> dict[SketchKind, Sketch]:
     """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
     possible = [kind for kind in dict.fromkeys(kinds) if {*kind.columns} <= {*table.columns}]
     with with_columns(table, chain.from_iterable(kind.columns for kind in possible)) as read:
         known = [kind for kind in possible if {*kind.columns} <= {*list_readable(read)}]
         hashed = HashedTable(read, known if has_room(read, known) else [kind for kind in known if kind.is_single])
-        drawn = {kind: hashed.find_drawer(kind)(kind) for kind in hashed.kinds}
-        return {kind: seal(kind, sample, secret) for kind, sample in drawn.items()}
+        drawn = {kind: hashed.choose_sketcher(kind)(kind) for kind in hashed.kinds}
+        return {kind: key_sketch(kind, sample, secret) for kind, sample in drawn.items()}
 
 
-def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
+def has_room(table: Table, kinds: Iterable[SketchKind]) -> bool:
     """Whether memory holds all rows of columns that are sketched together; one column is sampled inside the engine."""
     together = {name for kind in kinds if not kind.is_single for name in kind.columns}
     return BASE_BYTES + table.rows * (CODE_BYTES * len(together) + TUPLE_BYTES) <= table.allowed_bytes
@@ -121,7 +121,7 @@ def with_columns(table: Table, columns: Iterable[str]) -> Iterator[Table]:
         yield again
 
 
-class Drawn(NamedTuple):
+class UnkeyedSketch(NamedTuple):
     """What a sketch holds, before it is keyed."""
 
     rows: int
@@ -134,7 +134,7 @@ class Drawn(NamedTuple):
 class HashedTable:
     """A table whose values are hashed, and the value of each row where columns are sketched together."""
 
-    def __init__(self, table: Table, kinds: Sequence[Kind]) -> None:
+    def __init__(self, table: Table, kinds: Sequence[SketchKind]) -> None:
         self.table, self.kinds = table, kinds
         together = [kind for kind in kinds if not kind.is_single]
         traits = [kind.columns for kind in together if kind.kind == "trait"]
@@ -146,9 +146,11 @@ class HashedTable:
         codes = table.engine.code_rows([self.number(name) for name in self.values]) if self.values else np.empty((0, 0))
         self.codes = {name: codes[:, j] for j, name in enumerate(self.values)}
 
-    def find_drawer(self, kind: Kind) -> Callable[[Kind], Drawn]:
+    def choose_sketcher(self, kind: SketchKind) -> Callable[[SketchKind], UnkeyedSketch]:
         """Who draws a sketch of this kind."""
-        return self.draw_traits if kind.kind == "trait" else self.draw_values if kind.is_single else self.draw_tuples
+        return (
+            self.sketch_traits if kind.kind == "trait" else self.sketch_values if kind.is_single else self.sketch_tuples
+        )
 
     def sample(self, column: str) -> HashedValues:
         """So many values of a column as a sketch holds."""
@@ -160,15 +162,15 @@ class HashedTable:
         texts = self.values[column].texts
         return ColumnCodes(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
 
-    def draw_values(self, kind: Kind) -> Drawn:
+    def sketch_values(self, kind: SketchKind) -> UnkeyedSketch:
         """Values of one column; a name counts once."""
         (column,) = kind.columns
         values = self.values.get(column) or self.sample(column)
         once = kind.kind == "name"
         rows, counts = (values.distinct, np.ones_like(values.rows)) if once else (values.present, values.rows)
-        return thin_out(values.hashes, counts, rows, find_depth(values.distinct))
+        return keep_depth(values.hashes, counts, rows, find_depth(values.distinct))
 
-    def draw_tuples(self, kind: Kind) -> Drawn:
+    def sketch_tuples(self, kind: SketchKind) -> UnkeyedSketch:
         """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
         columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
         is_complete = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
@@ -176,9 +178,9 @@ class HashedTable:
         hashes, counts = np.unique(rows, return_counts=True)
         once = kind.kind == "name"
         present, counts = (len(hashes), np.ones_like(counts)) if once else (len(rows), counts)
-        return thin_out(hashes, counts, present, find_depth(len(hashes)))
+        return keep_depth(hashes, counts, present, find_depth(len(hashes)))
 
-    def draw_traits(self, kind: Kind) -> Drawn:
+    def sketch_traits(self, kind: SketchKind) -> UnkeyedSketch:
         """The different values that each sampled name has in a quasi-identifier."""
         (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
         complete = np.flatnonzero((who < len(names)) & (what < len(values)))
@@ -186,15 +188,15 @@ class HashedTable:
         pairs = np.unique(np.stack([name, scramble(name ^ values[what[complete]])]), axis=1)
         depth, zeros = find_depth(self.values[kind.columns[0]].distinct), count_zeros(pairs[0])
         kept = pairs[1, zeros >= depth]
-        return Drawn(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])
+        return UnkeyedSketch(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])
 
 
-def thin_out(hashes: Hashes, counts: Ints, rows: int, depth: int) -> Drawn:
+def keep_depth(hashes: Hashes, counts: Ints, rows: int, depth: int) -> UnkeyedSketch:
     """The values at a depth, each once."""
     kept = count_zeros(hashes) >= depth
     distinct, index = np.unique(hashes[kept], return_inverse=True)
     summed = np.bincount(index.ravel(), counts[kept], len(distinct)).astype(np.int64)
-    return Drawn(rows, depth, distinct, summed, count_zeros(distinct))
+    return UnkeyedSketch(rows, depth, distinct, summed, count_zeros(distinct))
 
 
 def find_depth(distinct: int) -> int:
@@ -208,7 +210,7 @@ def count_zeros(hashes: Hashes) -> NDArray[np.uint8]:
     return (52 - exponent).astype(np.uint8)
 
 
-def seal(kind: Kind, drawn: Drawn, secret: OwnerSecret) -> Sketch:
+def key_sketch(kind: SketchKind, drawn: UnkeyedSketch, secret: OwnerSecret) -> Sketch:
     """A sketch whose hashes tell nothing without the secret; each set of columns has a key of its own."""
     key = secret.derive("ledger sketch", kind.kind.encode(), *(name.encode() for name in kind.columns))
     letters = np.ascontiguousarray(drawn.hashes.astype("<u8")).view(np.uint8)

@@ -38,7 +38,7 @@ from kech.tables.table import Table
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+WRITTEN_FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 INFINITE = "inf"
@@ -51,8 +51,8 @@ ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of nam
 
 def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
-    if target.suffix.lower() not in FORMATS and not target.is_dir():
-        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
+    if target.suffix.lower() not in WRITTEN_FORMATS and not target.is_dir():
+        raise BadTarget(target, f"its name must end in {' or '.join(WRITTEN_FORMATS)}. Rename it.")
     check_output_path(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go. Choose another name.")
@@ -297,7 +297,7 @@ def as_json(certificate: Mapping[str, Any]) -> str:
 
 def write_batches(batches: Any, draft: Path, target: Path) -> None:
     """Write a stream of record batches as CSV or Parquet."""
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    as_csv = WRITTEN_FORMATS[target.suffix.lower()] == "csv"
     with draft.open("wb") as file, (csv_writer if as_csv else parquet_writer)(file, batches.schema) as writer:
         for batch in read_ahead(batches):
             writer.write_batch(batch)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,15 +16,18 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
-from kech.request.reference import describe_cuts, describe_fields
+from kech.release.writing import WRITTEN_FORMATS
+from kech.request.reference import describe_forms
 from kech.studio.jobs import Job
 from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
+from kech.tables.source import READ_FORMATS
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PATIENCE = 0.5  # seconds an answer about a job waits for its end
 MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
+WRITTEN_ENDINGS = [ending for ending, kind in WRITTEN_FORMATS.items() if ending == f".{kind}"]  # one of each format
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -208,9 +211,9 @@ def job_routes(workspace: Workspace) -> list[Route]:
         table.check_revision(question.revision)
         options = question.options
         if question.verb == "release":
-            return await tell_progress(table.release(place_release(workspace, table, options)))
+            return await tell_progress(table.release(resolve_release_paths(workspace, table, options)))
         if question.verb == "publish":
-            return await tell_progress(table.publish(place_version(workspace, options)))
+            return await tell_progress(table.publish(resolve_version_paths(workspace, options)))
         if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await tell_progress(table.ask(question.verb, options))
@@ -246,9 +249,11 @@ def find_job(request: Request, workspace: Workspace) -> Job:
 
 
 async def tell_fields(request: Request) -> Response:
-    """Everything that a plan can ask for, to make forms of, and the rules of every cut."""
+    """Everything that a plan can ask for, to make forms of, and the endings of files."""
     del request
-    return answer({"fields": describe_fields(), "cuts": describe_cuts()})
+    texts = [ending for ending, kind in READ_FORMATS.items() if kind == "csv"]
+    endings = {"read": list(READ_FORMATS), "text": texts, "written": WRITTEN_ENDINGS}
+    return answer(describe_forms() | {"endings": endings})
 
 
 async def tell_progress(job: Job) -> Response:
@@ -262,16 +267,18 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say of a release: the name of a folder, never a path."""
 
     folder: str
-    ending: Literal[".csv", ".parquet"] = ".csv"
+    ending: str = WRITTEN_ENDINGS[0]
     allow_composition: bool = False
 
 
-def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_release_paths(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a release, with paths made here."""
     try:
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}. Correct it.") from None
+    if target.ending not in WRITTEN_ENDINGS:
+        raise BadOption("release", f"kech does not write such files. Choose among {', '.join(WRITTEN_ENDINGS)}.")
     terms = {
         "ledger": not table.is_example,
         "earlier": table.list_earlier(),
@@ -290,7 +297,7 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
     wait: float | None = None
 
 
-def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a version, with paths made here."""
     try:
         target = msgspec.convert(options, VersionTarget)

@@ -15,7 +15,7 @@ import kech
 from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.request import Request
-from kech.studio.icicle import see_icicle
+from kech.studio.icicle import build_icicle
 from kech.studio.options import (
     BarcodeOptions,
     CellsOptions,
@@ -161,7 +161,7 @@ def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
-    return session.keep("icicle", lambda: see_icicle(session.barcode()))  # type: ignore[no-any-return]
+    return session.keep("icicle", lambda: build_icicle(session.barcode()))  # type: ignore[no-any-return]
 
 
 def mark_cuts(profile: kech.Profile) -> kech.Profile:

@@ -40,13 +40,13 @@ def main() -> None:
     """Answer until standard input ends; the argument is the memory that may be used, in bytes."""
     limit_this_process(int(sys.argv[1]))  # a table that blows up takes its worker down, not the machine
     questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=take_in, args=(sys.stdin.buffer, questions), daemon=True).start()
+    threading.Thread(target=read_questions, args=(sys.stdin.buffer, questions), daemon=True).start()
     session: TableSession | None = None
     while True:
         session = answer(msgspec.json.decode(questions.get(), type=Question), session)
 
 
-def take_in(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
+def read_questions(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
     """Read ahead; when the server is gone, so is the worker, at any moment."""
     while header := stream.read(HEADER.size):
         questions.put(stream.read(HEADER.unpack(header)[1]))

@@ -23,13 +23,13 @@ from msgspec.structs import replace
 import kech
 from kech.certificate import BESIDE
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError, unusable_value
-from kech.release.series.store import BOOK
+from kech.release.series.store import SERIES_FILE
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import LANES, VERBS
 from kech.system.files import claim_folder, refuse_disk_errors, remove_folder
 from kech.tables.demo import generate_town, nine_rows, write_csv
-from kech.tables.source import FORMATS
+from kech.tables.source import READ_FORMATS
 
 EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)}
 TREES = (".csv", ".toml", ".json")
@@ -332,8 +332,8 @@ class Workspace:
     async def take_upload(self, name: str, chunks: AsyncIterator[bytes]) -> OpenTable:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""
         ending = PurePosixPath(name).suffix.lower()
-        if ending not in FORMATS or not 0 < len(name) <= LONGEST_NAME:
-            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(FORMATS)}.")
+        if ending not in READ_FORMATS or not 0 < len(name) <= LONGEST_NAME:
+            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(READ_FORMATS)}.")
         with self.own_folder(name) as folder:
             path = folder / f"table{ending}"
             with open(path, "xb", opener=open_private) as file:
@@ -378,7 +378,7 @@ class Workspace:
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""
         with suppress(OSError):
-            return sorted(path.parent.name for path in self.target.glob(f"*/{BOOK}"))
+            return sorted(path.parent.name for path in self.target.glob(f"*/{SERIES_FILE}"))
         return []
 
     def describe_series(self, name: str) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from warnings import warn
 from kech.errors import ManyValues, RepeatedIdentifier, RepeatedPeople
 from kech.tables.engine import is_code
 from kech.tables.person_names import (
+    is_ambiguous,
     is_bare,
     is_personal_name,
     names_people,
@@ -186,9 +187,10 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
 def classify_by_name(column: str, values: int, rows: int) -> str:
     """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
 
-    Numbers of people are never levels: six people may have all rows of a table, or one.
+    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party.
     """
-    enough = values >= FEW_LEVELS or (numbers_people(column) and (not is_bare(column) or values >= LEAST_SHARE * rows))
+    is_sure = numbers_people(column) and not is_ambiguous(column)
+    enough = values >= FEW_LEVELS or (is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows))
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 

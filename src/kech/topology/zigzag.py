@@ -33,7 +33,7 @@ from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
-from kech.topology.barcode import READINGS, choose_longest
+from kech.topology.barcode import READINGS, find_longest
 from kech.topology.lattice import compute_lattice
 from kech.topology.paths import Lattice, resolve_path
 
@@ -70,28 +70,28 @@ class ZigzagBar:
 class PathRegime:
     """Nodes of the path from start to stop, both included, each of which is k-anonymous under every reading."""
 
-    start: int  # place of a node in the path
+    start: int  # number of a node in the path
     stop: int
     k: int  # people of the smallest class of these nodes, or rows where every row is another person
     classes: int  # most classes of one of them
 
 
-Place = tuple[float, ...]  # of a path: the levels of a node, or what else has classes
+PathStep = tuple[float, ...]  # the levels of a node, or what else has classes
 
 
-class Walkable(Protocol):
-    """What a walk needs: points, and their classes at every place."""
+class WalkedSpace(Protocol):
+    """What a walk needs: points, and their classes at every step of a path."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a place consists of."""
+        """What a step consists of: names of its numbers."""
 
     @property
     def points(self) -> Any:
         """Weighted points."""
 
-    def classes(self, place: Any, /) -> Ints:
-        """The class of each point at a place."""
+    def classes(self, step: Any, /) -> Ints:
+        """The class of each point at a step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ class ZigzagBarcode:
     [i + 1/2, i + 1/2] of dimension 0 through intersections.  Intersections have no holes.  Rows need not match.
     """
 
-    path: tuple[Place, ...]
+    path: tuple[PathStep, ...]
     columns: tuple[str, ...]
     through: str
     birth: Ints  # of each bar of dimension 0, in half steps
@@ -173,12 +173,12 @@ class ZigzagBarcode:
     def bars(self, longest: int | None = None) -> list[ZigzagBar]:
         """Classes by birth and death, then holes by position: all, or so many of the longest."""
         holes = np.repeat(np.arange(len(self.holes)), self.holes)
-        chosen = choose_longest(np.append(self.death - self.birth, np.zeros(len(holes), np.int64)), longest)
+        chosen = find_longest(np.append(self.death - self.birth, np.zeros(len(holes), np.int64)), longest)
         classes, at = chosen[chosen < len(self.birth)], holes[chosen[chosen >= len(self.birth)] - len(self.birth)]
         weights, ends = self.weights, zip(self.begin[classes].tolist(), self.begin[classes + 1].tolist(), strict=True)
         columns = half_steps(self.birth[classes]), half_steps(self.death[classes]), weights[classes].tolist(), ends
         bars = [ZigzagBar(0, b, d, w, *self._list_rows(i, j)) for b, d, w, (i, j) in zip(*columns, strict=True)]
-        return bars + [ZigzagBar(1, place, place, None, ()) for place in half_steps(at)]
+        return bars + [ZigzagBar(1, at, at, None, ()) for at in half_steps(at)]
 
     def _list_rows(self, begin: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """The rows and people that a bar carries."""
@@ -265,9 +265,9 @@ def build_zigzag(
 
 
 def walk_nodes(
-    lattice: Walkable, nodes: Sequence[Place], through: str, *, threads: int = 1, memory: int | None = None
+    lattice: WalkedSpace, nodes: Sequence[PathStep], through: str, *, threads: int = 1, memory: int | None = None
 ) -> ZigzagBarcode:
-    """Bars along nodes of a lattice, or along other places whose classes it knows."""
+    """Bars along nodes of a lattice, or along other steps whose classes it knows."""
     check_through(through)
     weights = lattice.points.weights
     allowed = half_the_memory() if memory is None else memory

@@ -77,6 +77,7 @@ def show_joint_risk(joint: Any) -> str:
     """k of each release, and of all together."""
     lines = [(file, f"{k:,}") for file, k in zip(joint.releases, joint.alone, strict=True)]
     together = "unknown: no row is in several" if joint.joint_k is None else f"{joint.joint_k:,}"
+    together = f"{joint.sure_k:,} to {together}" if joint.sure_k != joint.joint_k else together
     lines.append((f"all together, counted in {joint.counted}", together))
     title = f"JointRisk({len(joint.releases)} releases, {joint.below:,} rows below k)"
     return card(title, grid(("release", "k"), lines), private=True)

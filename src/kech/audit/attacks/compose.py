@@ -3,8 +3,9 @@
 from kech.audit.attacks.homogeneity import MOST_RECORDS
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
+from kech.audit.differences import find_differences
 from kech.audit.pinning import find_common, pin_values
-from kech.release.covers import Cover
+from kech.release.covers import Cover, find_present
 from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
 from kech.release.linkage import Bools
 from kech.release.meet import find_meet, list_classes
@@ -14,7 +15,8 @@ def attack_composition(target: Target) -> list[Attack]:
     """Look a person up in both releases: its value is in a class of the one and in a class of the other.
 
     A hit is a person of whom one sensitive value is left, and it is the right one; or who stays together with fewer
-    than the smaller k of the two.  Control: either release alone, for the same people.
+    than the smaller k of the two; or who came or left with so few that subtracting the releases shows their cells.
+    Control: either release alone, for the same people.
     """
     if target.second is None:
         return []
@@ -24,8 +26,10 @@ def attack_composition(target: Target) -> list[Attack]:
     rows = target.rng().permutation(target.linkage.rows)[:MOST_RECORDS]
     chosen = target.key[rows]
     pinned = [pin_values(column, versions, covers, certain, chosen) for column in find_common(versions)]
+    is_changed = target.second.linkage.table is not target.linkage.table
     return [
         attack_meet(versions, covers, certain),
+        *([attack_difference(versions, covers)] if is_changed else []),
         *(Attack("compose", f"records whose {pin.column} is pinned", pin.rows, pin.right, pin.alone) for pin in pinned),
     ]
 
@@ -33,8 +37,23 @@ def attack_composition(target: Target) -> list[Attack]:
 def attack_meet(versions: list[LinkedVersion], covers: list[Cover], certain: Bools) -> Attack:
     """How many records stay together with fewer in both releases than either promises; alone, none does."""
     releases = [version.linkage.release for version in versions]
-    k = min(int(release.sizes.min()) for release in releases)
+    k = find_smaller_k(versions)
     meet = find_meet(narrow_all(versions, covers), list_classes(releases), certain, certain)
-    note = f"joint k = {versions[0].linkage.rows if meet.joint_k is None else meet.joint_k}"
+    joint_k = versions[0].linkage.rows if meet.joint_k is None else meet.joint_k
+    least = joint_k if meet.at_least is None or all(version.section for version in versions) else meet.at_least
+    note = f"joint k is between {least} and {joint_k}" if least < joint_k else f"joint k = {joint_k}"
     about = f"records that stay together with fewer than {k}"
     return Attack("compose", about, len(meet.key), len(meet.find_below(k)), 0, note)
+
+
+def attack_difference(versions: list[LinkedVersion], covers: list[Cover]) -> Attack:
+    """How many records came or left with fewer than k; one release alone shows none."""
+    k = find_smaller_k(versions)
+    difference = find_differences(0, 1, versions, covers, k)
+    records = int(find_present(covers).any(axis=1).sum())
+    return Attack("compose", f"records that came or left with fewer than {k}", records, difference.changed, 0)
+
+
+def find_smaller_k(versions: list[LinkedVersion]) -> int:
+    """Rows of the smallest class of either release."""
+    return min(int(version.linkage.release.sizes.min()) for version in versions)

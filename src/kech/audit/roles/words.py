@@ -17,6 +17,7 @@ class Meaning:
 
 
 ADDRESSES = "addresses"
+CLASS_OR_ROOM = "a class of passengers, a seat or a room"
 MONEY = "money"
 NAME = "names of people"
 PLACE_OF_LIFE = "where somebody works, learns or is treated"
@@ -297,7 +298,7 @@ QUASI_IDENTIFIERS = (
         datum_in_dienst data_internamento data_admissao data_obito moved_in""",
     ),
     Meaning(
-        "a class of passengers, a seat or a room",
+        CLASS_OR_ROOM,
         "quasi-identifier",
         "pclass passenger_class cabin ~deck ~seat ~room room_number bed_number kabine sitzplatz",
     ),
@@ -567,9 +568,10 @@ SENSITIVE = (
 
 PLAIN = (
     Meaning(
-        "weights of a survey",
+        "weights or the design of a survey",
         "plain",
-        """fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
+        """strat strata stratum psu cluster_id sampling_unit
+        fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
         wtmec2yr sdmvpsu sdmvstra hhwt asecwt wtssall gewichtungsfaktor ponderation factor_expansion
         peso_campionario weegfactor peso_amostral""",
     ),
@@ -584,6 +586,7 @@ UNORDERED = (  # meanings whose codes have no order
     "marital status",
     PLACE_OF_LIFE,
     "housing or property",
+    CLASS_OR_ROOM,
 )
 MEANINGS = (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE, *PLAIN)
 

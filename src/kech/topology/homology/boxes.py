@@ -14,7 +14,7 @@ from kech._kernels import find_holes
 from kech.errors import MissingExtra, ResourceError
 from kech.points.points import Points
 from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, HOLE_BYTES, SIMPLEX_BYTES
-from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, in_order
+from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, sort_bars
 
 MOST_AXES = max(HOLE_BYTES)  # of our own kernel: work grows tenfold with each more
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
@@ -29,7 +29,7 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
     check_holes(count * HOLE_BYTES[max(axes, min(HOLE_BYTES))], limit, count)
     ends = find_holes(points.codes, points.weights, points.metric(), field, 1)
     bars = {n: np.empty((0, 2)) for n in range(1, top + 1)}
-    return count_holes(count, bars | {1: in_order(np.stack(ends, axis=1) / 2)})
+    return count_holes(count, bars | {1: sort_bars(np.stack(ends, axis=1) / 2)})
 
 
 def count_varying(points: Points) -> int:
@@ -62,7 +62,7 @@ def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int,
     )
     return count_holes(
         count,
-        {n: in_order(lengths[np.concatenate([ranks_of_bars[n], instants[n - 1]])] / 2) for n in range(1, top + 1)},
+        {n: sort_bars(lengths[np.concatenate([ranks_of_bars[n], instants[n - 1]])] / 2) for n in range(1, top + 1)},
     )
 
 

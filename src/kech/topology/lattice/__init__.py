@@ -24,7 +24,7 @@ from kech.request import check_k
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
-from kech.topology.lattice.choice import LOOKS, Choice, Holds, LatticeNode
+from kech.topology.lattice.choice import LOOKS, Holds, LatticeNode, NodeGoal
 from kech.topology.lattice.nodes import Nodes, PathBar
 from kech.topology.node_search import Levels
 from kech.topology.rollup import NodeTable
@@ -278,8 +278,8 @@ class GeneralizationLattice:
     def _usual_ks(self) -> range:
         return range(2, min(LARGEST_K, self.points.people) + 1)
 
-    def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> Choice:
-        return Choice(self._nodes_at(check_k(k)), k, self.suppression_limit(suppress), holds)
+    def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> NodeGoal:
+        return NodeGoal(self._nodes_at(check_k(k)), k, self.suppression_limit(suppress), holds)
 
     def _by_column(self, levels: Levels) -> dict[str, int]:
         return dict(zip(self.columns, levels, strict=True))

@@ -124,7 +124,7 @@ def say_holes(barcode: Any) -> str:
 
 def advise_leaving_out(barcode: Any, k: int, suppress: float) -> str:
     """The smallest share of the rows that lets k begin earlier, where nobody asked to leave out rows."""
-    line = next(iter(barcode.leave_out(k)), None) if not suppress else None
+    line = next(iter(barcode.find_starts_leaving_out(k)), None) if not suppress else None
     if line is None:
         return ""
     kept = percent(1 - line["suppressed"] / barcode.filtration.points.rows) if line["suppressed"] else ""

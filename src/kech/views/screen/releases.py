@@ -227,7 +227,7 @@ OF_SERIES = (
 def print_joint_risk(result: dict[str, Any]) -> None:
     """What several releases tell together."""
     say_private("made with the originals; do not publish what follows.")
-    names, k, counted = [part["file"] for part in result["releases"]], result["k"], result["counted"]
+    names, counted = [part["file"] for part in result["releases"]], result["counted"]
     for part in result["releases"]:
         say(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more.")
     if result["joint_k"] is None:
@@ -240,26 +240,35 @@ def print_joint_risk(result: dict[str, Any]) -> None:
         sentence = f"{part['column']}: one value is left of {part['pinned']:,} of {part['rows']:,} rows ({few})."
         say(sentence)
     for part in result["differences"]:
-        if classes := part["same_label"] + part["widened"]:
-            pair = f"{names[part['first']]} and {names[part['second']]}"
-            say(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show.")
-    if result["below"] or any(part["same_label"] + part["widened"] for part in result["differences"]):
+        print_difference(part, f"{names[part['first']]} and {names[part['second']]}", result["goal"], counted)
+    if not result["holds"]:
         out().print(OF_SERIES if result["of_series"] else MAKE_SERIES)
 
 
+def print_difference(part: dict[str, Any], pair: str, k: int, counted: str) -> None:
+    """What subtracting two releases shows."""
+    if classes := part["same_label"] + part["widened"]:
+        say(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show.")
+    if rows := part["changed"]:
+        few = f"rows that came or left with fewer than {k:,} {counted} at once"
+        say(f"Subtracting {pair}, class by class where labels overlap, shows the cells of {rows:,} {few}.")
+
+
 def print_joint_k(result: dict[str, Any]) -> None:
-    """Among how many rows hide in all releases."""
-    k, counted = result["k"], result["counted"]
+    """Among how many rows hide in all releases: one number, or between which two where rows fit several classes."""
+    k, counted, joint_k, at_least = result["goal"], result["counted"], result["joint_k"], result["at_least"]
+    is_open = at_least < joint_k and not result["of_series"]
     meaning = f"the fewest {counted} that stay together in all releases of a row"
-    say(f"Together: joint k = {result['joint_k']:,}, {meaning}, over {result['rows']:,} rows that are in several.")
+    figure = f"is between {at_least:,} and {joint_k:,}" if is_open else f"= {joint_k:,}"
+    say(f"Together: joint k {figure}, {meaning}, over {result['rows']:,} rows that are in several.")
+    if is_open:
+        reading = f"kech counts with {at_least:,}, which holds wherever they are"
+        say(f"{result['undecided']:,} rows fit several classes of a release: {reading}.")
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
     say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
     is_few = result["candidates"] < k
     fewest = f"some row has only {result['candidates']:,}" if is_few else f"every row has {k:,} or more"
     say(f"By labels and sizes of classes alone, {fewest} candidates.")
-    if result["undecided"]:
-        reading = f"so joint k is one reading; in any other it is {result['at_least']:,} or more"
-        say(f"{result['undecided']:,} rows fit several classes of a release, {reading}.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
@@ -327,10 +336,11 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
         say(f"This table was released before; {proof}.")
     if word["verdict"] == "composed":
         of_what = " of some of its rows" if word["shared"] else ""
-        counted = word["counted"]
+        counted, joint_k, least = word["counted"], word["joint_k"], word["at_least"]
+        figure = f"is between {least} and {joint_k}" if least < joint_k else f"= {joint_k}"
         warn(
             f"this release alone hides every row among {word['k']} {counted} or more. Together with earlier "
-            f"releases{of_what} ({word['earlier']}), joint k = {word['joint_k']}: {word['below']:,} rows stay together "
+            f"releases{of_what} ({word['earlier']}), joint k {figure}: {word['below']:,} rows stay together "
             f"with fewer than {word['k']}. Do not publish these figures."
         )
     if word["updated"]:
