@@ -495,6 +495,30 @@ def test_another_way_through_is_refused(paper):
         build_zigzag(paper, "rows", "cone")
 
 
+@pytest.mark.parametrize(("weight", "bits"), [(1, 32), (2**31, 64)])
+def test_a_long_walk_holds_only_bars_that_live(weight, bits):
+    fine, coarse = np.arange(200), np.arange(200) // 20
+    walk, held = _kernels.PathWalk(np.full(200, weight), True), []
+    for _ in range(150):
+        walk.extend([fine, coarse], 1)
+        held.append(walk.bytes())
+
+    found = walk.finish()
+    births, deaths, sizes = found["birth"].tolist(), found["death"].tolist(), np.diff(found["begin"]).tolist()
+    assert Counter(zip(births, deaths, strict=True)) == {
+        (0, 598): 10,
+        (0, 0): 190,
+        **{(at, at): 190 for at in range(4, 597, 4)},
+    }
+    assert sizes == [death - birth + 1 for birth, death in zip(births, deaths, strict=True)]
+    fours = np.tile([1, 20, 20, 20], 150)[:-1] * weight
+    for birth, begin, size in zip(births, found["begin"][:-1].tolist(), sizes, strict=True):
+        assert found["rows"][begin : begin + size].tolist() == fours[birth : birth + size].tolist()
+    assert found["rows"].dtype == np.dtype(f"int{bits}")
+    result = sum(found[name].nbytes for name in ("birth", "death", "begin", "rows"))
+    assert held[-1] - held[75] < result  # with all classes on the way it would be twice as much
+
+
 def test_a_path_beyond_memory_is_refused(paper, monkeypatch):
     for limit in (1000, 3000):
         monkeypatch.setattr("kech.topology.zigzag.half_the_memory", lambda limit=limit: limit)

@@ -239,7 +239,7 @@ class WeightedBarcode:
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
 
-    def find_starts_leaving_out(self, k: int, shares: Sequence[float]) -> list[dict[str, Any]]:
+    def find_starts_leaving_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
         """The earlier eps from which on k holds (`homological`) if these shares of the rows may be left out."""
         lines: list[dict[str, Any]] = []
         earliest = self.find_start("homological", k)
@@ -350,7 +350,7 @@ class WeightedBarcode:
                 for name, intervals in regimes.items()
             },
             "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
-            "leaving_out": self.find_starts_leaving_out(k, SHARES),
+            "leaving_out": self.find_starts_leaving_out(k),
             "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }

@@ -200,10 +200,13 @@ class Profile:
         names = [axis.column for axis in self.units.axes]
         rests = {name: self.without(name, [k])[0] for name in names}
         column = min(names, key=lambda name: rests[name])
+        return {"column": column, "eps_half_without": rests[column].half} | self.describe_hiding(k)
+
+    def describe_hiding(self, k: int) -> dict[str, Any]:
+        """From which eps on half of the rows can hide, all of them, and all but the last; how many these are."""
         half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
-        advice = {"k": k, "column": column, "eps_half": half, "eps_half_without": rests[column].half}
-        return advice | {"last_rows": last, "eps_all": every, "eps_but_last": but_last}
+        return {"k": k, "eps_half": half, "eps_all": every, "eps_but_last": but_last, "last_rows": last}
 
     def last_rows(self, k: int) -> list[int]:
         """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""

@@ -272,21 +272,22 @@ def walk_nodes(
     weights = lattice.points.weights
     allowed = half_the_memory() if memory is None else memory
     walk = PathWalk(weights, through == "union", lattice.points.person)
-    counts = list[int]()
+    last = 0  # classes of the node before
     for first in range(0, len(nodes), STRETCH):
         report("walking the path", first / len(nodes))
         partitions = [lattice.classes(node) for node in nodes[first : first + STRETCH]]
-        counts += [int(classes.max(initial=-1)) + 1 for classes in partitions]
-        need = PATH_POINT_BYTES * len(partitions) * len(weights)
+        counts = [last, *(int(classes.max(initial=-1)) + 1 for classes in partitions)]
+        need = walk.bytes() + PATH_POINT_BYTES * len(partitions) * len(weights)
         check_memory(need + PATH_CLASS_BYTES * most_classes(counts, through, len(weights)), allowed)
         walk.extend(partitions, threads)
+        last = counts[-1]
     return ZigzagBarcode(tuple(nodes), lattice.columns, through, library=None, **walk.finish())
 
 
 def most_classes(counts: Sequence[int], through: str, points: int) -> int:
-    """An upper bound of the number of classes at all positions together, where nodes have so many."""
+    """An upper bound of the number of classes at all positions after the first, where nodes have so many."""
     between = (min(a, b) if through == "union" else min(a * b, points) for a, b in pairwise(counts))
-    return sum(counts) + sum(between)
+    return sum(counts[1:]) + sum(between)
 
 
 def check_through(through: str) -> None:

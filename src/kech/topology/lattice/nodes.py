@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import prod
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -96,8 +97,8 @@ class Nodes:
 
         Along a path, a node is made from the classes of a finer one that was asked for recently.
         """
-        finer = [known for node, known in self._recent if all(a <= b for a, b in zip(node, levels, strict=True))]
-        classes = self._kernel.classes(list(levels), finer[-1] if finer else None)
+        finer = (known for node, known in reversed(self._recent) if all(map(le, node, levels)))
+        classes = self._kernel.classes(list(levels), next(finer, None))
         if len(classes) <= MOST_RECENT:
             self._recent.append((levels, classes))
         return classes
