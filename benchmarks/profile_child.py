@@ -36,7 +36,7 @@ def make_table(kind: str, rows: int) -> pa.Table:
 def kech_job(table: pa.Table, metric: str) -> dict[str, float]:
     """Group equal rows, then the merge tree and the nearest rows; parts are told apart."""
     import kech
-    from kech.topology.profile import reach_points
+    from kech.topology.profile import compute_hiding_radii
 
     with kech.read_table(table, quasi_identifiers=table.column_names, threads=1) as opened:
         began = time.process_time()
@@ -45,7 +45,7 @@ def kech_job(table: pa.Table, metric: str) -> dict[str, float]:
     points = found.units
     del found
     middle = time.process_time()
-    reach_points(points, metric, NEAREST, threads=1)
+    compute_hiding_radii(points, metric, NEAREST, threads=1)
     nearest = time.process_time() - middle
     return {"nearest": nearest, "all": ended - began, "points": len(points.weights)}
 

@@ -1,10 +1,10 @@
-"""Role tables: names of the columns of 80 public or usual tables, the roles a person would give them, made-up values.
+"""Role tables: names of the columns of 97 public or usual tables, the roles a person would give them, made-up values.
 
 Names and types were written down from memory, and every value is made up here.  A line is: column, role, values.
 Roles: I identifier, Q quasi-identifier, S sensitive, O sensitive and what the table is about (its outcome), P plain
 (not published); Q/S where people differ.
 Values: `n` numbers of rows, `u` codes of rows, `0-9` whole numbers, `0.0-9.0` decimals, `a|b` categories, or a word of
-`MAKERS`.  The last eight tables were written before the recogniser had seen them, and are reported apart.
+`MAKERS`.  The last seventeen tables were written before the recogniser had seen them, and are reported apart.
 """
 
 import random
@@ -296,7 +296,7 @@ RECENSEMENT = """NUMMI I/P n; CANTVILLE Q 101-140; AGED Q 0-105; SEXE Q 1|2; STA
 IMMI Q 1|2; INATC Q 1|2; INAI Q 1-6; NPERR Q/P 1-6; NENFR Q/P 0-4; TACT Q/S 11|12|21|22; TP Q/P/S 1|2|Z; TRANS P/Q 1-6;
 TYPL P/Q 1-6; STOCD Q/P 10|21|22; ANARR Q 1950-2019; IPONDI P 0.5-5.0"""
 
-# -- written on 17 November 2026 after the last change to the recogniser, which has not been changed since ---------
+# -- eight that the version of 17 November had not seen: recall of sensitive columns 0.71, of outcomes 0.50 --
 
 EARLY_DIABETES = """Age Q 16-90; Gender Q Male|Female; Polyuria S Yes|No; Polydipsia S Yes|No; sudden_weight_loss S
 Yes|No; weakness S Yes|No; Polyphagia S Yes|No; Genital_thrush S Yes|No; visual_blurring S Yes|No; Itching S Yes|No;
@@ -334,15 +334,81 @@ searched S/Q/P Y|N; contrabn S Y|N; arstmade O Y|N; sumissue O Y|N; pistol S Y|N
 10-90; ht_feet Q 4-7; weight Q 80-320; haircolr Q BK|BR|BL; eyecolor Q BR|BL|GR; build Q T|M|H; addrpct Q/P 1-123;
 xcoord Q 913000-1067000; ycoord Q 121000-272000"""
 
+# -- written on 17 November 2026 before the rules of cut words, participles and last columns, and not looked at since --
+
+NCCTG_LUNG = """inst Q/P 1-33; time P/S 5-1022; status O 1|2; age Q 39-82; sex Q 1|2; ph.ecog S 0-3; ph.karno S
+50-100; pat.karno S 30-100; meal.cal S/P 96-2600; wt.loss S/P 0-68"""
+ROTTERDAM = """pid I n; year P/Q 1978-1993; age Q 24-90; meno S/Q 0|1; size S/P <=20|20-50|>50; grade S 2|3; nodes S
+0-34; pgr S/P 0-5004; er S/P 0-3275; hormon S 0|1; chemo S 0|1; rtime P/S 36-7043; recur O 0|1; dtime P/S 36-7043;
+death O 0|1"""
+IPUMS_DHS = """CASEID I u; YEAR P/Q 2003|2008|2014; PERWEIGHT P 0.1-5.0; GEO_GH Q 1-10; URBAN Q 1|2; AGE Q 15-49;
+MARSTAT Q 10-42; EDUCLVL Q 0-3; RELIGION S 1-9; WEALTHQ S/Q 1-5; CHEB Q/S 0-12; CURRWORK Q/P/S 0|1; FPCURRUSE S 0|1;
+HIVTESTED S/P 0|1; DVPPHYSFQ S 0-3; HWWBMI S/P 12.0-60.0"""
+PISA = """CNT Q DEU|FRA|BRA; CNTSCHID Q 101-140; CNTSTUID I n; ST004D01T Q 1|2; AGE Q 15.25-16.33; GRADE Q/P 0-3;
+IMMIG Q 1-3; LANGN Q 105-148; HISCED Q 0-6; MISCED Q/P 0-6; BMMJ1 Q/P/S 11-88; ESCS S/Q 0.0-4.0; REPEAT S 0|1; BELONG
+S/P 0.0-3.0; BEINGBULLIED S 0.0-3.0; PV1MATH O 200.0-800.0; PV1READ O 200.0-800.0; W_FSTUWT P 1.0-90.0"""
+MEPS = """DUPERSID I n; REGION21 Q 1-4; AGE21X Q 0-85; SEX Q 1|2; RACETHX Q 1-5; MARRY21X Q 1-6; EDUCYR Q 0-17;
+EMPST31 Q 1-4; POVCAT21 S 1-5; TTLP21X S/Q 0-250000; INSCOV21 S/Q/P 1-3; RTHLTH31 S 1-5; MNHLTH31 S 1-5; HIBPDX S 1|2;
+DIABDX_M18 S 1|2; ASTHDX S 1|2; CANCERDX S 1|2; ADSMOK42 S 1|2; TOTEXP21 O 0-90000; PERWT21F P 500.0-60000.0"""
+SHARE = """mergeid I u; hhid8 I/P repeat; country Q 11-35; gender Q 1|2; yrbirth Q 1920-1970; age_int Q 50-102; mstat
+Q 1-6; isced1997_r Q 0-6; hhsize Q 1-6; partnerinhh Q/P 1|3; cjs Q 1-6; thinc2 S/Q 0-200000; sphus S 1-5; chronicw8c S
+0-8; eurod S 0-12; gali S 0|1; maxgrip S/P 5-70; esmoked S 1|5; casp S 12-48; nchild Q/P 0-8; deceased O 0|1"""
+MROZ = """lfp O yes|no; k5 Q/P 0-3; k618 Q/P 0-8; age Q 30-60; wc Q/P yes|no; hc Q/P yes|no; lwg S/P 0.1-3.2; inc S
+0.0-96.0"""
+CHILE = """region Q C|N|S|SA; population P/Q 3750-250000; sex Q M|F; age Q 18-70; education Q P|S|PS; income S
+2500-200000; statusquo S/P 0.0-2.0; vote O Y|N|A|U"""
+PROMOTION = """employee_id I n; department Q Sales|HR|R&D; region Q region_2|region_7|region_22; education Q
+Bachelors|Masters; gender Q f|m; recruitment_channel P/Q sourcing|other|referred; no_of_trainings P/S/Q 1-9; age Q
+20-60; previous_year_rating S 1-5; length_of_service Q 1-34; KPIs_met S 0|1; awards_won S/P 0|1; avg_training_score S
+40-99; is_promoted O 0|1"""
+CROSS_SELL = """id I n; Gender Q Male|Female; Age Q 20-85; Driving_License P/Q/S 0|1; Region_Code Q 0-52;
+Previously_Insured P/S/Q 0|1; Vehicle_Age Q/P < 1 Year|1-2 Year|> 2 Years; Vehicle_Damage S/P/Q Yes|No; Annual_Premium
+S/Q 2630-90000; Policy_Sales_Channel P/Q 1-163; Vintage P/Q 10-299; Response O 0|1"""
+SDC_TEST = """urbrur Q 1|2; roof P/Q/S 2-9; walls P/Q/S 2-9; water P/Q/S 1-9; electcon P/Q/S 1|2; relat Q 1-9; sex Q
+1|2; age Q 0-95; hhcivil Q 1-4; expend S/Q 100-90000000; income S/Q 1000-99000000; savings S/Q 10000-9900000; ori_hid
+I/P repeat; sampling_weight P 100; household_weights P 25.0-30.0"""
+OKCUPID = """age Q 18-69; body_type Q/S fit|average|thin; diet S/Q/P vegan|anything; drinks S socially|often|not at
+all; drugs S never|sometimes; education Q college|masters; essay0 I text; ethnicity Q white|asian|black; height Q
+55-80; income S/Q 20000-1000000; job Q artistic|sales|medicine; last_online P/Q date:2011-2012; location Q town;
+offspring Q/S has kids|none; orientation S straight|gay|bisexual; pets P/Q cats|dogs; religion S atheism|buddhism; sex
+Q m|f; sign Q/P leo|virgo|aries; smokes S no|yes; speaks Q english|spanish; status Q/S single|seeing someone"""
+EMPLOYEE_FUTURE = """Education Q Bachelors|Masters|PHD; JoiningYear Q 2012-2018; City Q Pune|Bangalore|New Delhi;
+PaymentTier S 1-3; Age Q 22-41; Gender Q Male|Female; EverBenched S/P/Q Yes|No; ExperienceInCurrentDomain Q/P 0-7;
+LeaveOrNot O 0|1"""
+BOSTON_MORTGAGE = """deny O no|yes; pirat S/P 0.0-3.0; hirat S/P 0.0-3.0; lvrat S/P 0.02-1.95; chist S 1-6; mhist S
+1-4; phist S no|yes; unemp P/Q 1.8-10.6; selfemp Q no|yes; insurance P/S/Q no|yes; condomin P/Q no|yes; afam Q no|yes;
+single Q no|yes; hschool Q no|yes"""
+PFLEGEHEIM = """BewohnerNr I n; Bewohner I name; Geb.-Dat. Q date:1925-1960; Geschl. Q m|w; Zimmer Q/P 101-160; Einzug
+Q date:2015-2023; Pflegegrad S 1-5; Demenz S ja|nein; Stürze_12M S 0-6; BMI S/Q 16.0-38.0; Kostenträger P/S/Q
+Kasse|Sozialamt; Hausarzt I/Q/P name; Angehörige_Tel I phone; Freiheitsentz._Maßnahmen S ja|nein; Verstorben O
+ja|nein"""
+STUDENTI_IT = """matricola I n; cognome_nome I name; sesso Q M|F; anno_nascita Q 1990-2005; provincia_res Q
+Milano|Bari|Roma; cittadinanza Q ITA|ROU; corso_laurea Q/P Fisica|Legge; voto_maturita S 60-100; ISEE S/Q 0-60000;
+borsa_studio S/P/Q si|no; cfu_acquisiti S/P 0-180; media_esami S 18.0-30.0; DSA S si|no; fuori_corso S si|no;
+abbandonato O si|no"""
+INQUILINOS_ES = """expediente I n; DNI_titular I dni; fecha_alta Q date:2005-2022; edad_titular Q 20-90; n_miembros Q
+1-8; barrio Q town; nacionalidad Q ESP|MAR|ECU; situacion_laboral Q activo|paro; renta_mensual S/Q 300-3000;
+ayudas_sociales S si|no; minusvalia S si|no; victima_vg S si|no; impagados S 0-12; desahuciado O si|no; observaciones
+I text"""
+
 LATER = (
-    "early_diabetes",
-    "home_credit",
-    "dropout_pt",
-    "gss",
-    "escapad",
-    "shiw",
-    "verzuim",
-    "sqf",
+    "ncctg_lung",
+    "rotterdam",
+    "ipums_dhs",
+    "pisa",
+    "meps",
+    "share",
+    "mroz",
+    "chile",
+    "promotion",
+    "cross_sell",
+    "sdc_test",
+    "okcupid",
+    "employee_future",
+    "boston_mortgage",
+    "pflegeheim",
+    "studenti_it",
+    "inquilinos_es",
 )
 TABLES = {
     name.lower(): spec

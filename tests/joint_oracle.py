@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import chain
 
 
-def find_possible(fits, room):
+def find_fillable_pairs(fits, room):
     """Pairs (row, class) that some placement has which fills every class; all pairs, where there is none.
 
     `fits` lists the classes of each row, `room` the rows of each class.
@@ -44,7 +44,7 @@ def can_fill(slots, fits):
 
 def narrow(fits, room):
     """The classes of each row without impossible ones; a row that can be in none is left out."""
-    possible = find_possible(fits, room)
+    possible = find_fillable_pairs(fits, room)
     kept = {row: [cell for cell in cells if (row, cell) in possible] for row, cells in fits.items()}
     return {row: cells for row, cells in kept.items() if cells}
 

@@ -9,7 +9,7 @@ from cutting import check_partition, code_points, cut
 from kech.errors import BadOption
 from kech.points.partition import largest_radius, mean_loss
 from kech.tables.demo import nine_rows
-from kech.topology.minimal import minimal_complex, program_steps
+from kech.topology.minimal import find_class_counts_by_program, minimal_complex
 from topology_oracles import ball_bounds, unit_cube
 
 KINDS = ("random", "integers", "clusters", "skewed")
@@ -65,7 +65,7 @@ def test_a_few_dozen_rows_are_close_to_the_exact_answer(kind):
     for seed in range(2):
         points = exact_points(numbers(kind, 26, 2, seed))
         for k in (2, 3, 5):
-            partition, exact = cut_balls(points, k), program_steps(points, k, "ball")[0][0]
+            partition, exact = cut_balls(points, k), find_class_counts_by_program(points, k, "ball")[0][0]
 
             assert partition.eps_bound <= exact + 1e-12
             assert exact - 1e-12 <= largest_radius(partition) <= 1.15 * exact

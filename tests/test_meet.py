@@ -48,7 +48,7 @@ def test_possible_pairs_are_those_of_all_placements(seed):
     if fillings:
         expected = {pair for filling in fillings for pair in filling}
         assert {pair for pair, kept in zip(pairs, possible, strict=True) if kept} == expected
-        assert oracle.find_possible(dict(fits), room) == expected
+        assert oracle.find_fillable_pairs(dict(fits), room) == expected
 
 
 # -- worlds of two releases --------------------------------------------------------------------------------------

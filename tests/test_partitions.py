@@ -8,7 +8,7 @@ import kech
 from kech.errors import BadOption, ResourceError
 from kech.topology.barcode import build_barcode
 from kech.topology.filtration import build_filtration
-from kech.topology.minimal import best_partitions, program_steps
+from kech.topology.minimal import best_partitions, find_class_counts_by_program
 from test_minimal import METRICS, small_sets
 from topology_oracles import coordinates, line_points, mixed_points
 
@@ -30,7 +30,7 @@ def read(frame, person=None):
 def test_the_integer_program_agrees_with_all_partitions(metric, seed):
     for points in small_sets(seed, 12, metric, rows=9):
         for k in range(1, points.rows + 1):
-            every, program = best_partitions(points, k, metric).steps, program_steps(points, k, metric)
+            every, program = best_partitions(points, k, metric).steps, find_class_counts_by_program(points, k, metric)
 
             assert [classes for _, classes in program] == [classes for _, classes in every]
             assert np.allclose([eps for eps, _ in program], [eps for eps, _ in every], rtol=0, atol=1e-11)
@@ -43,7 +43,7 @@ def test_the_integer_program_counts_people(seed):
     with read(pd.DataFrame({"x": rng.integers(0, 20, len(who)), "who": who}), "who") as table:
         points = kech.compute_barcode(table, max_dimension=0).filtration.units
     for k in range(1, len(set(who)) + 1):
-        assert np.allclose(program_steps(points, k, "box"), best_partitions(points, k, "box").steps)
+        assert np.allclose(find_class_counts_by_program(points, k, "box"), best_partitions(points, k, "box").steps)
 
 
 def test_the_nine_rows_are_known_exactly_and_the_cuts_are_no_narrower():
@@ -64,7 +64,7 @@ def test_the_stretch_holds_the_exact_eps(metric, monkeypatch):
     rng = np.random.default_rng(5)
     for rows, columns, k in ((20, 2, 3), (30, 3, 4), (40, 2, 5)):
         tree = build_filtration(line_points(coordinates(rng, "uniform", rows, columns)), metric)
-        exact = program_steps(tree.units, k, metric)[0][0]
+        exact = find_class_counts_by_program(tree.units, k, metric)[0][0]
         with monkeypatch.context() as patched:
             patched.setattr("kech.topology.program.MOST_ROWS", 0)
             patched.setattr("kech.topology.minimal.MOST_ROWS", 0)

@@ -366,7 +366,7 @@ def test_without_any_one_person_all_rows_hide_between_the_two_radii(metric, k):
     rng = np.random.default_rng(k)
     for rows in (5, 6, 12):
         places = rng.integers(0, 9, (rows, 2))
-        told = build_profile(line_points(places), metric).without_one(k)
+        told = build_profile(line_points(places), metric).find_eps_without_one(k)
         if k == rows:
             assert told["eps_all_at_least"] is told["eps_all_at_most"] is None
             continue

@@ -2,6 +2,9 @@
 
 import json
 import re
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 import kech
 from kech import AxisChoice, Request, read_request, write_request
 from kech.errors import BadOption, BadPlan, ColumnInTwoRoles
-from kech.request.reference import render_reference
+from kech.request import reference
 from kech.tables.demo import nine_rows
 
 VALUES = {  # of each field some that differ from the default
@@ -67,6 +70,7 @@ TIED = {
     "dp_epsilon",
     "dp_delta",
     "dp_rate",
+    "dp_search",
     "levels",
 }  # say something only beside others
 WRONG = {
@@ -81,6 +85,7 @@ WRONG = {
     "dp_epsilon": [0, 11, float("nan")],
     "dp_delta": [0, 1, float("nan")],
     "dp_rate": [0, 1, 0.0001],
+    "dp_search": [0, 10, float("nan")],
     "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
     "metric": ["cube"],
@@ -271,7 +276,7 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
 
 def test_every_field_is_explained():
     """In the section of its name: the word of the plan, the option, the default, an example and what it does."""
-    _, *sections = render_reference().split("### ")
+    _, *sections = reference.render_reference().split("### ")
     shown = {section.partition("\n")[0].strip("`[]"): section for section in sections}
     assert {*shown} == {*PARTS, "axes.NAME"}
     for part, names in PARTS.items():
@@ -488,3 +493,108 @@ def test_a_column_that_was_not_published_is_said_to_be_so(refuse, release, folde
     says = "The released file has no column 'ward'. It was not published, or has another name. Check the header line"
     refuse("verify", folder / "released.csv", "--qi", "ward", "--k", 2, code=2, says=says)
     refuse("risk", folder / "released.csv", "--qi", "ward", code=2, says=says)
+
+
+# -- forms of the studio ---------------------------------------------------------------------------------------
+
+PAGES = Path(kech.__file__).parent / "studio" / "pages"
+TEXTS = (PAGES / "text.js").read_text("utf-8")
+SCRIPTS = {
+    path.name: path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name not in ("text.js", "words.js")
+}
+OTHER_MEANINGS = {  # words that are a choice of a field and also name something else in a page
+    *("number", "date", "hierarchy", "ordered", "set"),  # a type of a column, of an input or of a label; a verb
+    *(
+        "keep",
+        "columns",
+        "none",
+        "exact",
+        ".",
+        ",",
+        ";",
+        "|",
+        "\t",
+    ),  # a role, a part of the plan, styles, marks of text
+}
+
+
+def lists_in(script):
+    """The literals of every list in a script that holds only literals."""
+    for inside in re.findall(r"\[([^][]*)\]", script):
+        if re.fullmatch(r'\s*(("[^"]*"|[\d.]+)\s*,?\s*)+', inside):
+            yield {json.loads(literal) for literal in re.findall(r'"[^"]*"|[\d.]+', inside)}
+
+
+def test_no_page_spells_a_choice_a_default_or_a_limit_of_a_field():
+    forms = reference.describe_forms()
+    for name, field in forms["fields"].items():
+        values = {*field["choices"], *field["offered"]}
+        for page, script in SCRIPTS.items():
+            words = {word for word in values - OTHER_MEANINGS if isinstance(word, str) and f'"{word}"' in script}
+            assert not words, f"{page} spells {words} of {name}"
+            few = max(1, (len(values) - 1) // 2 if field["offered"] else 1)  # round numbers have other uses too
+            assert not [listed for listed in lists_in(script) if len(listed & values) > few], f"{page} lists {name}"
+    for page, script in SCRIPTS.items():
+        boxes = re.sub(r'.*input\("range".*', "", script)  # a slider counts positions
+        assert page == "forms.js" or 'input("number"' not in boxes, f"{page} makes a number box itself"
+        assert not re.search(r"\b(?:min|max|step): [\d.]", boxes), f"{page} limits a number itself"
+
+
+WORDS_OF_CHOICES = {"l_kind": "l", "t_kind": "t", "axes.kind": "kind"}  # others have their own name
+
+
+@pytest.mark.parametrize(
+    "name", ["cut", "effort", "l_kind", "t_kind", "dates", "decimal", "encoding", "delimiter", "axes.kind"]
+)
+def test_forms_have_words_for_every_choice_in_both_languages(name):
+    field = reference.describe_forms()["fields"][name]
+    for value in (*field["choices"], *field["offered"]):
+        key = json.dumps(f"{WORDS_OF_CHOICES.get(name, name)}:{value}")
+        assert TEXTS.count(f"  {key}: ") == 2, value
+    assert any(f'"{name}"' in script for script in SCRIPTS.values())
+
+
+def test_forms_accept_what_a_request_accepts():
+    """The ends of a number box are accepted, one step beyond them is refused."""
+    for name, field in reference.FIELDS.items():
+        if box := reference.describe_field(field)["numbers"]:
+            for end, beyond in ((box["min"], -box["step"]), (box["max"], box["step"])):
+                if end is not None:
+                    field.check({"age": end} if field.by_column else end)
+                    with pytest.raises(BadOption):
+                        field.check({"age": end + beyond} if field.by_column else end + beyond)
+        if field.choices:
+            assert reference.describe_field(field)["default"] in field.choices, name
+
+
+def test_another_limit_in_a_request_is_told_to_forms(monkeypatch):
+    field = reference.FIELDS["t"]
+    narrow = replace(field, numbers=replace(field.numbers, most=0.5), choices=("any",))
+    monkeypatch.setitem(reference.FIELDS, "t", narrow)
+
+    told = reference.describe_forms()["fields"]["t"]
+    assert (told["numbers"]["max"], told["choices"]) == (0.5, ("any",))
+    with pytest.raises(BadOption, match=r"Choose among any, or write a distance from 0 to 0\.5\."):
+        narrow.check(0.6)
+
+
+def test_the_rules_of_every_choice_are_told_to_forms():
+    forms = reference.describe_forms()
+    assert [*forms["cuts"]] == [*forms["fields"]["cut"]["choices"]]
+    for name, rules in forms["cuts"].items():
+        assert rules["purpose"] in forms["fields"]["cut"]["help"]
+        with nullcontext() if rules["by_components"] else pytest.raises(BadOption):
+            Request().override(cut=name, eps=0.1)
+        with nullcontext() if rules["keeps_histories"] else pytest.raises(BadOption):
+            Request().override(cut=name, protect_history=True)
+    set_goals = {"l": 2, "l_kind": "recursive", "c": 2, "t": 0.5, "t_kind": "ordered", "alpha": 0.5}
+    found = Request().override(**set_goals).goal.sensitive_goals()
+    assert {*found} == {*forms["sensitive_goals"]}
+    for name, rules in forms["l_kinds"].items():
+        factor = {"c": 2} if rules["needs_c"] else {}
+        assert Request().override(l=3, l_kind=name, **factor).goal.l_kind == name
+        with pytest.raises(BadOption) if rules["is_whole"] else nullcontext():
+            Request().override(l=2.5, l_kind=name, **factor)
+    for name, rules in forms["axis_kinds"].items():
+        with pytest.raises(BadOption) if rules["needs_order"] else nullcontext():
+            Request().override(axes={"size": name})

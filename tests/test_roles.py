@@ -94,6 +94,38 @@ def test_what_follows_from_a_quasi_identifier_is_one():
     assert found["qq"].role == "plain"
 
 
+def test_outcomes_are_known_by_what_happened():
+    """Participles of seven languages whose values say yes or no; places where somebody boarded are none."""
+    happened = "evicted gerügt verwarnt résilié desahuciada sfrattata ontruimd despejado".split()  # noqa: SIM905
+    answers = dict.fromkeys((*happened, "spotted_at"), ["ja", "nein", "nein"] * 20)
+    found = guess({"city": ["a", "b", "c"] * 20} | answers | {"spotted_at": ["Bath", "Lyon", "Lyon"] * 20})
+    assert [found[name].role for name in happened] == ["sensitive"] * 8
+    assert found["spotted_at"].role != "sensitive"
+
+
+def test_cut_names_and_neighbours_tell_what_a_column_is():
+    names = (
+        "staciv",
+        "cantville",
+        "mrtlstat",
+        "qq",
+        "zip",
+        "meal.cal",
+        "tgrade",
+        "strat",
+        "PID",
+        "salary",
+        "vv",
+        "age",
+    )
+    found = guess({name: draw_from(range(7)) for name in names})
+    roles = {name: found[name].role for name in names}
+    assert [name for name in names if roles[name] == "quasi-identifier"] == [*names[:5], "age"]
+    assert found["qq"].reason == "it stands between 'mrtlstat' and 'zip'"
+    assert (roles["tgrade"], roles["strat"], roles["vv"]) == ("sensitive", "plain", "plain")
+    assert {roles[name] for name in ("meal.cal", "PID")} <= {"plain", "sensitive"}
+
+
 def test_where_nothing_points_at_a_person_something_must():
     found = guess({"zz": [row % 7 for row in range(60)], "qq": [row % 3 for row in range(60)]})
     assert {column.role for column in found.values()} == {"quasi-identifier"}
@@ -110,7 +142,7 @@ def test_codes_without_an_order_become_sets(run, folder):
     shown = run("inspect", path, "--plan", plan).out
     assert "'race': Its numbers seem to be codes without an order: --axis race=set makes sets of them." in shown
     kinds = {name: axis.kind for name, axis in kech.read_request(plan).axes.items()}
-    assert kinds == {**dict.fromkeys(("race", "SEX", "birthplace"), "set"), "Pclass": "number", "age": "number"}
+    assert kinds == {**dict.fromkeys(("race", "SEX", "birthplace", "Pclass"), "set"), "age": "number"}
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -119,7 +151,7 @@ def test_variants_are_told_and_folded(run, folder, many):
     sexes = ["female", "Female", " female ", "MALE", "male"] * 8
     kinds = [f"Kind {row}" for row in range(1100)] if many else ["Private ", "private"] * 20
     pd.DataFrame({"sex": (sexes * 28)[: len(kinds)], "sector": kinds}).to_csv(path, index=False)
-    assert "2 texts are written in several ways" in run("inspect", path).out
+    assert "2 values are spelled in several ways" in run("inspect", path).out
     assert "--fold-variants" in run("inspect", path).out
     assert "several ways" not in run("inspect", path, "--fold-variants").out
     with kech.read_table(path, quasi_identifiers=["sex", "sector"], fold_variants=True) as table:
@@ -183,4 +215,15 @@ def test_codes_that_only_sensitive_columns_have_are_sensitive():
     assert (found["zz"].role, found["qq"].role) == ("sensitive", "plain")
     assert found["zz"].reason == "it has the same values as 'diabetes' and 2 other sensitive columns"
     with_sex = guess({**known, "sex": draw_from(codes), "zz": draw_from(codes), "age": draw_from(range(20, 50))})
-    assert with_sex["zz"].role == "plain"  # it could be what everybody sees
+    assert with_sex["zz"].role == "quasi-identifier"  # it could be what everybody sees, as its neighbours are
+
+
+def test_names_of_doctors_and_tickets_are_not_advised_as_the_person():
+    """Several people have one doctor or ticket; the warning about names is said once."""
+    doctors = [f"Dr. {name}" for name in ("Weber", "Smith", "Garcia", "Rossi", "Dubois", "Silva")] * 10
+    tickets = [f"PC {row}" for row in range(58)] + ["PC 0"] * 2
+    people = {"Arzt": doctors, "Patient Nachname": doctors[::-1], "Ticket": tickets, "age": list(range(20, 80))}
+    with kech.read_table(pd.DataFrame(people)) as table:
+        (said,) = kech.inspect_table(table).repeated_people
+    assert "Different people may have one name" in said
+    assert "--person COLUMN" in said

@@ -2,13 +2,14 @@
 
 import json
 from collections import Counter, defaultdict
+from contextlib import suppress
 from itertools import product
 from math import ceil, exp, floor
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 
 import kech
 from kech import errors
@@ -160,6 +161,78 @@ def test_a_row_that_is_alone_changes_nothing(all_outputs, stranger):
     assert having == pytest.approx(without)
 
 
+# -- drawn levels --------------------------------------------------------------------------------------------
+
+
+DRAWN = SMALL | {"dp_epsilon": 2.0, "dp_search": 0.8, "levels": {}}
+SIZES = [{"S": 0, "M": 1, "L": 2}, {"S": 0, "M": 0, "L": 1}, dict.fromkeys("SML", 0)]  # the cells of each level
+LEAVES = {job: above for above, below in JOBS.items() for job in below}
+TREE = [{job: job for job in LEAVES}, LEAVES, dict.fromkeys(LEAVES, 0)]
+
+
+@pytest.fixture
+def chances_of_levels(monkeypatch):
+    """The probability of each choice of levels, in an order that follows from no row."""
+
+    def list_chances(rows, **fields):
+        known = []
+        monkeypatch.setattr("kech.cuts.drawn.draw_index", lambda weights, _: known.extend(weights) or len(weights) - 1)
+        with suppress(errors.GoalNotMet):
+            release(rows, **DRAWN | fields)
+        return np.array(known, float) / sum(known)
+
+    return list_chances
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_row_hardly_moves_the_drawn_levels(chances_of_levels, seed):
+    """Neither one among many, nor one that is alone or has values that no other row has."""
+    rng = np.random.default_rng(seed)
+    rows = [SIX[i] for i in rng.integers(0, 6, rng.integers(4, 60))]
+    without = chances_of_levels(rows)
+    assert len(without) == 9 and without.std() > 0.01
+    for added in ([(-1e9, "L", "pilot"), (71.5, "M", "nurse")][seed % 2], rows[0], SIX[seed]):
+        ratios = chances_of_levels([*rows, added]) / without
+        assert exp(-0.8) - 1e-12 <= ratios.min() and ratios.max() <= exp(0.8) + 1e-12
+
+
+def test_levels_are_drawn_by_their_scores(chances_of_levels):
+    """Rows in classes of k / rate rows or more, and of half as many in part, times the precision of the levels."""
+    rows = [(25, "S", "cook")] * 9 + [(35, "M", "waiter")] * 5 + [(25, "L", "nurse")] * 4
+    enough = ceil(kech.Request(goal={**SMALL, "dp_epsilon": 1.2}, cut={"cut": "domain"}).goal.k / SMALL["dp_rate"])
+
+    def score(size, job):
+        groups = Counter((SIZES[size][row[1]], TREE[job][row[2]]) for row in rows)
+        return sum(min(n, max(0, 2 * n - enough)) for n in groups.values()) * (4 - size - job) / 4
+
+    weights = np.exp([0.8 / 2 * score(*levels) for levels in product(range(3), repeat=2)])
+    assert weights.max() > 2 * weights.min()
+    assert chances_of_levels(rows) == pytest.approx(weights / weights.sum())
+
+
+def test_levels_are_drawn_as_often_as_their_chances_say(chances_of_levels, monkeypatch):
+    """Over many requests for one table: the label of a job tells its level."""
+    fields = DRAWN | {"levels": {"size": 2}, "dp_search": 0.04}
+    rows = [(25, "S", "cook")] * 40
+    chances = chances_of_levels(rows, **fields)
+    monkeypatch.undo()
+    with kech.read_table(as_table(rows), **FIXED | fields) as table:
+        made = [kech.make_release(table, dp_delta=0.1 + number * 1e-6) for number in range(120)]
+    drawn = Counter(one.labels["job"][0] for one in made)
+    expected = dict(zip(("cook", "food", "*"), 120 * chances, strict=True))
+    assert chi2.sf(sum((drawn[job] - mean) ** 2 / mean for job, mean in expected.items()), 2) > 1e-4
+
+
+def test_a_release_at_drawn_levels_is_repeated_and_verified(tmp_path):
+    fields = {"levels": {"size": 1}, "dp_search": 0.1}
+    certificate = release(many_rows(), **fields).write(tmp_path / "safe.csv")
+    release(many_rows(), **fields).write(tmp_path / "again.csv", ledger=False)
+    assert sorted((tmp_path / "safe.csv").read_text()) == sorted((tmp_path / "again.csv").read_text())
+    assert certificate["parameters"]["k"] == 8  # of an epsilon of 0.9
+    assert kech.verify_release(tmp_path / "safe.csv")["sample"] == USUAL | {"dp_search": 0.1, "k": 8}
+    assert "at drawn levels" in kech.make_report(tmp_path / "safe.csv").html
+
+
 def test_each_row_is_drawn_with_the_rate():
     """Over many requests, the size of a class has the mean and the variance of the binomial distribution."""
     with kech.read_table(as_table([(25, "S", "cook")] * 500), **FIXED | USUAL) as table:
@@ -214,6 +287,8 @@ def test_dates_have_steps_of_days(tmp_path):
         (lambda told: told["parameters"].update(dp_delta=1e-6), "dp_delta: k = 7 is too small"),
         (lambda told: told["parameters"].update(dp_epsilon=0.1), "dp_epsilon: a sample at the rate 0.1"),
         (lambda told: told["parameters"].update(k=6), "dp_delta: k = 6 is too small"),
+        (lambda told: told["parameters"].update(dp_search=0.5), "dp_delta: k = 7 is too small"),
+        (lambda told: told["parameters"].update(dp_search=-0.5), "parameters.dp_epsilon"),
         (lambda told: told["parameters"].update(cut="local"), "holds only for"),
         (lambda told: told["quasi_identifiers"][0].update(grid="round"), "'age' follow from the rows"),
         (lambda told: told["claims"].update(suppressed=10, rows_in=told["claims"]["rows"] + 10), "suppressed: "),
@@ -266,8 +341,10 @@ def test_a_plan_may_ask_for_what_the_certificate_states(tmp_path):
         ({"person": ["illness"]}, "somebody with several"),
         ({"suppress": 0.1}, "fewer than k is omitted"),
         ({"fold_variants": True}, "how others are read"),
-        ({"k": 6}, "need k = 7 or more"),
+        ({"k": 6}, "needs k = 7 or more"),
         ({"dp_epsilon": 0.1}, "it is 0.1054 or more"),
+        ({"dp_search": 0.95}, "it is 1.055 beside dp_search=0.95 or more"),
+        ({"dp_search": 0.1}, "every level is fixed"),
         ({"levels": {"size": 1}}, "Name its level"),
         ({"levels": {"size": 1, "job": 1, "age": 0}}, "Its level is its step"),
         ({"levels": {"size": 1, "job": 1, "illness": 0}}, "is no quasi-identifier"),

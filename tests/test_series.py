@@ -334,7 +334,7 @@ def test_the_most_blurred_rows_wait_and_no_more_than_the_share(series, tmp_path)
 # -- axes of several versions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["brackets", "dash", "columns"])
+@pytest.mark.parametrize("form", ["text", "dash", "columns"])
 def test_one_certificate_measures_the_labels_of_all_versions(series, tmp_path, form):
     young = [(i, 20 + i % 9, "47671", i) for i in range(30)]
     old = [(i, 70 + i % 9, "99671", i) for i in range(30, 60)]

@@ -25,7 +25,8 @@ pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
 import kech
-from kech.errors import BadOption, CannotWrite
+from kech.errors import CannotWrite
+from kech.request import reference
 from kech.studio import jobs
 from kech.tables.demo import generate_town, nine_rows
 from strategies import begin_with, further
@@ -570,9 +571,9 @@ def test_a_release_may_go_into_a_folder_below_another(confined):
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     ask = {"verb": "preview", "options": {}}
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], release={"k": 2})
-    assert "1 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 1." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, dropped=["age", "zip", "salary"])
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
@@ -587,7 +588,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
     wrong = plan | {"input": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     assert len(studio.ask(table, "inspect")["columns"]) == 1
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     right = {"plan": wrong | {"input": {}}, "dropped": ["age,zip,salary"], "revision": 2}
@@ -619,7 +620,7 @@ def test_a_late_inspection_tells_nothing_about_another_reading(studio, monkeypat
     found = studio.json("GET", f"/api/tables/{table}/jobs/{late}/result")
     assert [column["column"] for column in found["columns"]] == ["age,zip,sex"]
     ask = {"verb": "preview", "options": {}}
-    assert "2 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 2." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.json("DELETE", f"/api/tables/{table}")
 
 
@@ -695,6 +696,23 @@ def test_a_plan_is_saved_and_loaded_as_a_file(studio):
     assert told == studio.json("GET", f"/api/tables/{table}")["plan"]
     assert studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)["exit_code"] in (2, 3)
     studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_table_is_opened_with_its_plan_and_hierarchies(tmp_path, run):
+    table, plan, tree = tmp_path / "nine.csv", tmp_path / "kech.toml", tmp_path / "ages.csv"
+    pc.write_csv(nine_rows(), table)
+    tree.write_text("".join(f"{age};{'young' if age < 35 else 'old'};*\n" for age in nine_rows()["age"].to_pylist()))
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"], "k": 3}
+    kech.write_request(kech.Request().override(**roles, axes={"age": {"hierarchy": str(tree)}}), plan)
+    with running(tmp_path, table, plan) as studio:
+        page = studio.send("GET", f"/?token={studio.token}", secret=False)[2].decode()
+        studio.secret = re.search(r'name="kech-secret" content="([\w-]+)"', page)[1]
+        opened = studio.json("GET", f"/api{re.search('/tables/[0-9a-f]+', page)[0]}")
+        assert opened["plan"]["goal"]["k"] == 3 and opened["revision"] == 0
+        assert opened["plan"]["columns"]["quasi_identifiers"] == ["age", "zip"]
+        studio.ask(opened["id"], "inspect")
+        assert studio.ask(opened["id"], "hierarchy", column="age")["levels"] == [9, 2, 1]
+    assert "Name the table too" in run("studio", "--plan", plan).err
 
 
 def test_a_question_about_a_plan_that_was_changed_is_refused(studio):
@@ -969,43 +987,12 @@ def test_the_field_of_a_plan_is_left_to_its_own_cut(studio):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
-def test_every_field_of_a_plan_is_told_to_the_pages(studio):
-    told = {field["name"]: field for field in studio.json("GET", "/api/fields")["fields"]}
-    parts = [getattr(kech.Request(), part) for part in kech.Request.__struct_fields__ if part != "axes"]
-    assert {*told} == {"axes"}.union(*(part.__struct_fields__ for part in parts))
-    for part in parts:
-        for name in part.__struct_fields__:
-            default = getattr(part, name)
-            assert told[name]["default"] == (default if isinstance(default, str | int | float) else None), name
-            assert told[name]["help"] and told[name]["example"] and told[name]["option"].startswith("--"), name
-
-
-PAGES = Path(kech.__file__).parent / "studio" / "pages"
-WORDS_OF_CHOICES = {"cut": "cut", "l_kind": "l", "t_kind": "t", "dates": "dates", "decimal": "decimal"}
-
-
-@pytest.mark.parametrize("name", WORDS_OF_CHOICES)
-def test_forms_offer_the_choices_of_a_field_in_both_languages(studio, name):
-    """Pages list no choices themselves: they ask for the fields, and have words for each choice."""
-    choices = next(each for each in studio.json("GET", "/api/fields")["fields"] if each["name"] == name)["choices"]
-    texts = (PAGES / "text.js").read_text("utf-8")
-    scripts = "".join(path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name != "text.js")
-    for choice in choices:
-        assert len(re.findall(rf'^  "{WORDS_OF_CHOICES[name]}:{re.escape(choice)}": "', texts, re.M)) == 2, choice
-    assert f'["{choices[0]}", "{choices[1]}"' not in scripts
-    assert re.search(rf'choose\("{name}"', scripts)
-
-
-def test_the_rules_of_every_cut_are_told_to_the_pages(studio):
+def test_pages_are_told_the_fields_of_a_plan_and_the_endings_of_files(studio):
     told = studio.json("GET", "/api/fields")
-    cut = next(field for field in told["fields"] if field["name"] == "cut")
-    assert [*told["cuts"]] == cut["choices"]
-    for name, rules in told["cuts"].items():
-        assert rules["purpose"] in cut["help"]
-        with contextlib.nullcontext() if rules["by_components"] else pytest.raises(BadOption):
-            kech.Request().override(cut=name, eps=0.1)
-        with contextlib.nullcontext() if rules["keeps_histories"] else pytest.raises(BadOption):
-            kech.Request().override(cut=name, protect_history=True)
+    endings = told.pop("endings")
+    assert told == json.loads(json.dumps(reference.describe_forms()))
+    assert endings["written"] == [".csv", ".parquet"]
+    assert {*endings["written"], *endings["text"]} < {*endings["read"]}
 
 
 # -- people ----------------------------------------------------------------------------------------------

@@ -314,7 +314,7 @@ def test_every_text_is_there_in_both_languages():
     loose = {key for key in told["en"] if ":" not in key}
     source = "".join(page.read_text("utf-8") for page in pages.glob("*.js") if page.name != "text.js")
     assert {key for key in loose if f'"{key}"' not in source} <= {"nine", "town", "nineText", "townText"} | set(TOUR)
-    uses = ("`{}:${{", '"{}:', "{}:", 'choose("{}"')
+    uses = ("`{}:${{", '"{}:', "{}:", 'choose("{}"', 'pick("{}"', 'optionsOf("{}"')
     assert all(any(use.replace("{}", kind) in source for use in uses) for kind in kinds)
 
 
@@ -750,7 +750,7 @@ def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
     page = visitor.page
     hand_over(visitor, "bad.exe", b"a\n1\n")
-    page.get_by_role("alert").get_by_text("unknown ending").wait_for()
+    page.get_by_role("alert").get_by_text("its ending is unknown").wait_for()
     hand_over(visitor, "bad.csv", b"a,b\n1\n")
     page.get_by_role("alert").get_by_text("line 2").wait_for()
     opened(visitor, visitor.studio.open_nine(k=3))

@@ -111,7 +111,7 @@ def is_stated(value: Any) -> bool:
 
 
 def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
-    """The plan is that of this release: its columns, its k and its cut."""
+    """Refuse a plan of another release: its columns, its k or its cut differ."""
     roles, parameters = plan.columns, document["parameters"]
     published = [axis["column"] for axis in document["quasi_identifiers"]]
     pairs = {
@@ -206,7 +206,7 @@ def describe_extent(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
     present = {label: count for label, count in rows.items() if label is not None}
     total = sum(present.values())
     mean = fsum(count * extent_of(axis, label) for label, count in present.items()) / total if total else None
-    return {"mean": mean, "unit": unit, "of": whole_of(axis), "open": count_open(axis, present)}
+    return {"mean": mean, "unit": unit, "of": measure_whole_axis(axis), "open": count_open(axis, present)}
 
 
 def count_open(axis: Axis, rows: Mapping[str, int]) -> int:
@@ -222,7 +222,7 @@ def extent_of(axis: Axis, label: str) -> float:
         low, high, _ = bound_interval(axis, label)
         return (high - low) / (DAY if kind == "date" else 1)
     if label == EVERYTHING:
-        return whole_of(axis)
+        return measure_whole_axis(axis)
     if kind == "ordered":
         first, last = range_reader(axis["order"])(label)
         return float(last - first + 1)
@@ -235,16 +235,18 @@ def count_values(label: str) -> int:
     return len(values) + counted
 
 
-def whole_of(axis: Axis) -> float:
-    """What all of an axis covers, in the same unit."""
+def measure_whole_axis(axis: Axis) -> float:
+    """What all of an axis covers, in the unit of its labels."""
     if is_line(axis):
         start, stop = read_domain(axis)
         return (stop - start) / (DAY if axis["axis"] == "date" else 1)
-    return float({"ordered": len(axis.get("order", ())), "set": axis.get("values", 1)}.get(axis["axis"], leaves(axis)))
+    return float(
+        {"ordered": len(axis.get("order", ())), "set": axis.get("values", 1)}.get(axis["axis"], count_tree_leaves(axis))
+    )
 
 
-def leaves(axis: Axis) -> int:
-    """Values under the root of a tree."""
+def count_tree_leaves(axis: Axis) -> int:
+    """The number of values under the root of a tree."""
     return int(axis.get("leaves", 1))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
-from kech.audit.roles.words import ADDRESSES, TEXT
+from kech.audit.roles.words import NAME, SHARED_BY_MANY
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
@@ -29,7 +29,6 @@ from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
-from kech.tables.person_names import is_personal_name
 from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
@@ -113,19 +112,19 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
     check_is_table(table)
     if rows < 0:
         raise unusable_value("--rows", "Write a number of rows, 0 or more.")
-    inspection = look_at(table, rows)
+    inspection = describe_as_read(table, rows)
     options = suggest_input(table, inspection.columns)
     if as_read or not options:
-        return foresee(table, inspection, k) if costs else inspection
+        return estimate_costs(table, inspection, k) if costs else inspection
     with table.reread(**options) as again:
-        better = look_at(again, rows)
-        better = foresee(again, better, k) if costs else better
+        better = describe_as_read(again, rows)
+        better = estimate_costs(again, better, k) if costs else better
     columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, input=options)
 
 
-def look_at(table: Table, rows: int) -> Inspection:
-    """A table as it was read."""
+def describe_as_read(table: Table, rows: int) -> Inspection:
+    """The inspection of a table as it was read, without costs."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
     chosen_roles = {name: role for name in table.loaded if (role := given_role(table, name))}
@@ -133,7 +132,7 @@ def look_at(table: Table, rows: int) -> Inspection:
     guessed |= guess_person(table, guessed)
     chosen = tuple(name for name, each in guessed.items() if each.role == "quasi-identifier")
     person = [name for name, each in guessed.items() if each.role == "person"]
-    share, k = uniqueness(table, chosen, person)
+    share, k = measure_uniqueness(table, chosen, person)
     source = table.source
     reports = tuple(describe(table, name, facts[name], guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
@@ -145,8 +144,8 @@ def look_at(table: Table, rows: int) -> Inspection:
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
 
-def foresee(table: Table, inspection: Inspection, k: int) -> Inspection:
-    """What classes of k would cost and give away, generalized as a plan would say; nothing of a very large table."""
+def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
+    """The inspection with what classes of k would cost and give away; unchanged for a very large table."""
     usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
     if not usable or not 0 < table.rows <= MOST_PRICED:
         return inspection
@@ -164,7 +163,7 @@ def foresee(table: Table, inspection: Inspection, k: int) -> Inspection:
 
 def say_repeats(repeats: Sequence[Repeat]) -> Iterator[str]:
     """What to say of columns that repeat; of several that hold names of people, the first says it for all."""
-    names = [each for each in repeats if len(each.columns) == 1 and is_personal_name(each.columns[0])]
+    names = [each for each in repeats if each.holds_names]
     yield from (repeat.says for repeat in repeats if repeat not in names[1:])
 
 
@@ -213,11 +212,11 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
-        is_person_like = not any(says in guessed[name].reason for says in (ADDRESSES, TEXT))
-        if roles[name] == "identifier" and is_person_like and table.facts(name).type != "other":
+        is_shared_by_many = any(says in guessed[name].reason for says in SHARED_BY_MANY)
+        if roles[name] == "identifier" and not is_shared_by_many and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
-                yield Repeat((name,), "declared", *counts)
+                yield Repeat((name,), "names" if NAME in guessed[name].reason else "declared", *counts)
 
 
 def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> ColumnReport:
@@ -226,7 +225,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
-            generalized = wording(build_axis(table, column, Labels()).parameters(()))
+            generalized = describe_axis(build_axis(table, column, Labels()).parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
@@ -302,12 +301,12 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
     return hint_at_far_rows(values, counts)
 
 
-def wording(parameters: dict[str, Any]) -> str:
-    """An axis in a few words."""
+def describe_axis(parameters: dict[str, Any]) -> str:
+    """The kind of an axis in a few words."""
     return WORDS[parameters["axis"]].format(**parameters)
 
 
-def uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> tuple[float | None, int | None]:
+def measure_uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> tuple[float | None, int | None]:
     """Share of rows that no other row, or nobody else's row, equals on these columns; and k as the table is."""
     if not columns or not table.rows:
         return None, None

@@ -147,7 +147,7 @@ def measure_joint_risk(
     published = [read_release(path, request) for path in releases]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
-        return judge(published, tables, columns, find_person(originals, request), request.goal.k)
+        return measure_opened(published, tables, columns, find_person(originals, request), request.goal.k)
 
 
 def check_releases(
@@ -212,7 +212,7 @@ def open_original(original: AnyPath | Table, names: Sequence[str], request: Requ
         yield table
 
 
-def judge(
+def measure_opened(
     releases: Sequence[Published],
     tables: Sequence[Table],
     key: Sequence[str],

@@ -18,7 +18,7 @@ from kech.certificate import Cell
 from kech.release.covers import Cover
 from kech.release.joint import LinkedVersion
 from kech.release.linkage import Bools, read_codes
-from kech.release.placement import find_possible
+from kech.release.placement import find_fillable_pairs
 from kech.release.published import Ints, normalize_cell
 
 
@@ -52,7 +52,7 @@ class Choices:
 
     def match(self) -> "Choices":
         """Only pairs that some matching has."""
-        return self.keep(find_possible(self.key, self.slot, self.room))
+        return self.keep(find_fillable_pairs(self.key, self.slot, self.room))
 
     def pairs(self, values: int) -> Ints:
         """A number for each pair of a key and its value."""

@@ -27,7 +27,7 @@ def assign_rows_to_classes(
     keys, first, counts = np.unique(cover.row, return_index=True, return_counts=True)
     cells = cover.cell.tolist()
     fits = {key: cells[i : i + n] for key, i, n in zip(keys.tolist(), first.tolist(), counts.tolist(), strict=True)}
-    seats = Seats(fits, sizes)
+    seats = ClassSeats(fits, sizes)
 
     def turn(key: int) -> tuple[bool, bool, bool]:
         return preferred.get(key, -1) not in fits[key], key in known, len(fits[key]) > 1
@@ -42,7 +42,7 @@ def assign_rows_to_classes(
     return np.array([key for key, _ in assigned], np.int64), np.array([cell for _, cell in assigned], np.int64)
 
 
-class Seats:
+class ClassSeats:
     """Who sits in which class; a class has as many seats as it holds rows."""
 
     def __init__(self, fits: Mapping[int, list[int]], sizes: Ints) -> None:

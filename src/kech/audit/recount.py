@@ -120,14 +120,14 @@ def check_people(release: Published, recount: Recount, least: int | None) -> Non
         broken.append(f"people of the file: {stated['people']} stated, found {recount.people} with the original")
     if broken:
         raise ClaimBroken(release.path, broken)
-    if release.document and not stated and most < (k := find_k(release.document)):
+    if release.document and not stated and most < (k := requested_k(release.document)):
         raise ClaimBroken(
             release.path, [f"people: k = {k} counts rows here, {words} {most} with the original"], BY_ROWS
         )
 
 
-def find_k(document: Mapping[str, Any]) -> int:
-    """The k that a certificate promises."""
+def requested_k(document: Mapping[str, Any]) -> int:
+    """The k that was asked for, as a certificate says."""
     return int(document["parameters"].get("k", document["claims"]["k"]))
 
 

@@ -26,7 +26,7 @@ def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
     BadSeries, once all others are checked, where a file is not at its place or was changed.
     """
     series = folder if isinstance(folder, Series) else open_series(folder)
-    versions, lives = series.book.versions, series.lives()
+    versions, lives = series.series_file.versions, series.lives()
     files = {version.number: series.store.find_release(version) for version in versions}
     summaries, before = [], (0, dict[Label, Rows]())
     for version in versions:

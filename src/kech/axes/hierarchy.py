@@ -212,7 +212,7 @@ def depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
 
 
 FilePath: TypeAlias = str | os.PathLike[str]
-FORMATS = (".csv", ".toml", ".json")
+HIERARCHY_FORMATS = (".csv", ".toml", ".json")
 QUOTED = re.compile(r'(?<![^;,\t\r\n])"[^"]*(?:""[^"]*)*"')
 DEEPEST = 100  # levels of a nested file: more than any use, less than Python's stack
 
@@ -259,7 +259,7 @@ def _hierarchy_files(folder: Path) -> list[Path]:
         raise NoSuchFile(folder)
     if not folder.is_dir():
         raise UnreadableFile(folder, "it is not a folder. Give a folder with one hierarchy file per column.")
-    files = (file for file in folder.iterdir() if file.suffix.lower() in FORMATS and file.is_file())
+    files = (file for file in folder.iterdir() if file.suffix.lower() in HIERARCHY_FORMATS and file.is_file())
     return sorted(file for file in files if not file.name.startswith("."))
 
 
@@ -290,8 +290,8 @@ class _Draft:
 
 def _draft_file(path: Path) -> _Draft:
     suffix = path.suffix.lower()
-    if suffix not in FORMATS:
-        raise BadHierarchy(path, None, f"its name ends in none of {', '.join(FORMATS)}. Convert it.")
+    if suffix not in HIERARCHY_FORMATS:
+        raise BadHierarchy(path, None, f"its name ends in none of {', '.join(HIERARCHY_FORMATS)}. Convert it.")
     text = _read_text(path)
     return _draft_csv(path, text) if suffix == ".csv" else _draft_nested(_parse_nested(path, text), str(path))
 

@@ -77,18 +77,21 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
 
 
-def build_fixed_level(axis: Axis, level: int) -> Level:
-    """One level, whose labels and widths depend on no row: each label follows from the value, and what the user chose.
+def build_fixed_levels(axis: Axis, level: int | None = None) -> list[Level]:
+    """One level, or all, whose labels and widths depend on no row: each label follows from the value, and what the user
+    chose.
 
-    It is for trees and orders of the user, and for lines with a step.  Numbers are printed as [20, 30), since whether
-    they are whole follows from the rows.  Only the domain of a line depends on rows: `measure`.
+    They are for trees and orders of the user, and for lines with a step, which is their only level.  Numbers are
+    printed as [20, 30), since whether they are whole follows from the rows.  Only the domain of a line depends on
+    rows: `measure`.
     """
     fixed = fix_axis(axis)
     drafts = FINDERS[type(fixed)](fixed, np.arange(fixed.size))
-    if level >= len(drafts):
+    if level is not None and level >= len(drafts):
         reason = f"column {axis.column!r} has the levels 0 to {len(drafts) - 1}. Choose one of these."
         raise BadOption("--levels", reason)
-    return build_level(fixed, drafts[level].cells, drafts[level], np.ones(fixed.size, np.int64))
+    chosen = drafts[:1] if isinstance(axis, LineAxis) else drafts if level is None else [drafts[level]]
+    return [build_level(fixed, draft.cells, draft, np.ones(fixed.size, np.int64)) for draft in chosen]
 
 
 def fix_axis(axis: Axis) -> Axis:

@@ -10,11 +10,11 @@ from kech.certificate.cells import AnyPath, certificate_path, check_dialect
 from kech.certificate.cohorts import is_series
 from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, MODELS, VALUES
-from kech.certificate.sampled import STATED, are_rates
+from kech.certificate.sampled import SEARCH, STATED, are_rates
 from kech.errors import BadCertificate, BadOption, UsageError
 
 ASK = "Ask for a whole certificate."
-VERSION = 3  # 1 and 2 had other words for grids and for the kinds of axes
+VERSION = 4  # earlier ones had other words for grids, kinds of axes and forms of labels
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
     (int,): "claims.k claims.classes claims.rows",
@@ -30,8 +30,8 @@ _KNOWN = {  # every field that a certificate may have: what nobody checks would 
     "file": "name format sha256 delimiter",
     "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
     "measured": f"average_class {' '.join(MODELS)}",
-    "parameters": f"k {' '.join((*GOALS, *STATED))} protect_history cut metric reading field eps suppress weights "
-    "levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
+    "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut metric reading field eps suppress "
+    "weights levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
     "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
 }
 
@@ -56,7 +56,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 
 def _check_document(document: Any) -> None:
     version = document.get("certificate") if isinstance(document, dict) else None
-    if version in (1, 2):
+    if version in (1, 2, 3):
         raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
         raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")
@@ -68,7 +68,7 @@ def _check_document(document: Any) -> None:
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
     for flag in ("owner_secret", "no_ledger", "allow_composition", "protect_history"):
         _require(f"parameters.{flag}", type(document["parameters"].get(flag, True)) is bool)
-    if any(name in document["parameters"] for name in STATED):
+    if any(name in document["parameters"] for name in (*STATED, SEARCH)):
         _require("parameters.dp_epsilon", are_rates(document["parameters"]))
     check_goals("claims.goals", document["claims"].get("goals", {}))
     promise = "history" if document["parameters"].get("protect_history") else "person"

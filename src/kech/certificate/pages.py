@@ -18,13 +18,30 @@ from typing import Any
 import numpy as np
 
 from kech.certificate.tally import Ints
-from kech.certificate.thrift import DEEPEST, Reader, Struct
+from kech.certificate.thrift import (
+    DEEPEST,
+    ChunkField,
+    DataPageField,
+    DataPageV2Field,
+    FileField,
+    GroupField,
+    IndexField,
+    MetadataField,
+    NodeField,
+    PageField,
+    Reader,
+    StatisticsField,
+    Struct,
+)
 from kech.certificate.writers import odd_metadata
 from kech.errors import NoSuchFile, UnreadableFile
 
 MAGIC = b"PAR1"
 CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 DATA, DICTIONARY, DATA_V2 = 0, 2, 3  # kinds of pages
+REQUIRED, OPTIONAL, REPEATED = 0, 1, 2  # repetitions of a node of the schema
+UNCOMPRESSED = 0
+LENGTH = 4  # bytes of a length before texts, levels and the footer
 PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
 BOOLEAN, INT32, INT64, INT96, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = range(8)  # physical types
 WIDTHS = {INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8}
@@ -42,8 +59,10 @@ REFUSED = (  # errors from bytes that are not a Parquet file
     RecursionError,
     NotImplementedError,
 )
-# fields of a page header, and of the headers of data pages in it, as numbered in the Parquet format
-DATA_PAGE, DATA_PAGE_V2, V1_STATISTICS, V2_STATISTICS = 5, 8, 5, 8
+STATED = {  # the statistics that are a value of a row
+    "maximum": (StatisticsField.OLD_MAXIMUM, StatisticsField.MAXIMUM),
+    "minimum": (StatisticsField.OLD_MINIMUM, StatisticsField.MINIMUM),
+}
 LEAST_CUT = 8  # fewest bytes of a text that a writer may have shortened in statistics
 
 
@@ -96,12 +115,13 @@ def _map_file(path: Path) -> Iterator[Any]:
 
 def _inspect_file(data: Any, certified: bool) -> list[str]:
     size = len(data)
-    start = size - 8 - int.from_bytes(data[size - 8 : size - 4], "little")
-    if data[:4] != MAGIC or data[size - 4 :] != MAGIC or start < 4:
+    end = size - len(MAGIC)
+    start = end - LENGTH - int.from_bytes(data[end - LENGTH : end], "little")
+    if data[: len(MAGIC)] != MAGIC or data[end:] != MAGIC or start < len(MAGIC):
         raise ValueError
     footer = Reader(data, start).struct()
-    columns = _columns(footer[2])
-    chunks = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
+    columns, groups = _columns(footer[FileField.SCHEMA]), footer[FileField.ROW_GROUPS]
+    chunks = [pair for group in groups for pair in zip(columns, group[GroupField.COLUMNS], strict=True)]
     _check_sizes([chunk for _, chunk in chunks], start)
     for column, chunk in chunks:
         _inspect_chunk(data, column, chunk, certified)
@@ -112,8 +132,10 @@ def _inspect_file(data: Any, certified: bool) -> list[str]:
 
 def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
     """ValueError where chunks and page indexes together state more bytes than the file has."""
-    sizes = [chunk[3][7] for chunk in chunks] + [chunk[7] for chunk in chunks if 6 in chunk]
-    if min(sizes, default=0) < 0 or sum(sizes) > end or any(chunk[3][5] < 0 for chunk in chunks):
+    metadata = [chunk[ChunkField.METADATA] for chunk in chunks]
+    sizes = [each[MetadataField.COMPRESSED_BYTES] for each in metadata]
+    sizes += [chunk[ChunkField.COLUMN_INDEX_BYTES] for chunk in chunks if ChunkField.COLUMN_INDEX in chunk]
+    if min(sizes, default=0) < 0 or sum(sizes) > end or any(each[MetadataField.CELLS] < 0 for each in metadata):
         raise ValueError
 
 
@@ -125,7 +147,7 @@ def _complaints(columns: Sequence[ParquetColumn]) -> list[str]:
 
 def _find_extra_content(footer: Struct, data: Any, end: int) -> list[str]:
     """A complaint for each content that kech does not write: other metadata, filters, bytes of no page."""
-    chunks = [chunk for group in footer[4] for chunk in group[1]]
+    chunks = [chunk for group in footer[FileField.ROW_GROUPS] for chunk in group[GroupField.COLUMNS]]
     odd = odd_metadata(footer)
     if not _has_no_gaps(chunks, data, end):
         odd.append("bytes: some belong to no row")
@@ -134,10 +156,16 @@ def _find_extra_content(footer: Struct, data: Any, end: int) -> list[str]:
 
 def _has_no_gaps(chunks: Sequence[Struct], data: Any, end: int) -> bool:
     """Whether pages and page indexes fill the file from its beginning to its footer."""
-    first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
-    first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
+    metadata = [chunk[ChunkField.METADATA] for chunk in chunks]
+    stretches = [
+        (_first_page(each), each[MetadataField.COMPRESSED_BYTES])
+        for each in metadata
+        if each[MetadataField.COMPRESSED_BYTES]
+    ]
+    indexes = (ChunkField.OFFSET_INDEX, ChunkField.COLUMN_INDEX)  # each is followed by the field of its size
+    stretches += [(chunk[index], chunk[index + 1]) for chunk in chunks for index in indexes if index in chunk]
     offset = len(MAGIC)
-    for start, size in sorted(first_pages):
+    for start, size in sorted(stretches):
         if start != offset:
             return False
         offset = start + size
@@ -152,19 +180,20 @@ def _columns(schema: Sequence[Struct]) -> list[ParquetColumn]:
     def visit(node: Struct, names: tuple[str, ...], repeats: int, defines: int) -> None:
         if len(names) > DEEPEST:
             raise ValueError
-        kind = node.get(3, 0)
-        repeats, defines = repeats + (kind == 2), defines + (kind in (1, 2))
-        if children := node.get(5, 0):
+        repetition = node.get(NodeField.REPETITION, REQUIRED)
+        repeats, defines = repeats + (repetition == REPEATED), defines + (repetition in (OPTIONAL, REPEATED))
+        if children := node.get(NodeField.CHILDREN, 0):
             for _ in range(children):
                 child = next(rest, {})
-                visit(child, (*names, child[4].decode()), repeats, defines)
+                visit(child, (*names, child[NodeField.NAME].decode()), repeats, defines)
         elif names:
-            width = int(node[2]) if node[1] == FIXED else WIDTHS.get(node[1], 0)
-            if width < (node[1] == FIXED):
+            kind = node[NodeField.TYPE]
+            width = int(node[NodeField.TYPE_BYTES]) if kind == FIXED else WIDTHS.get(kind, 0)
+            if width < (kind == FIXED):
                 raise ValueError
-            columns.append(ParquetColumn(".".join(names), node[1], width, repeats, defines))
+            columns.append(ParquetColumn(".".join(names), kind, width, repeats, defines))
 
-    visit(next(rest, {}) | {3: 0}, (), 0, 0)
+    visit(next(rest, {}) | {NodeField.REPETITION: REQUIRED}, (), 0, 0)
     if next(rest, None) is not None:
         raise ValueError
     return columns
@@ -175,47 +204,49 @@ def _columns(schema: Sequence[Struct]) -> list[ParquetColumn]:
 
 def _inspect_chunk(data: Any, column: ParquetColumn, chunk: Struct, certified: bool) -> None:
     """Add to the column the unused values of one chunk, and the names of its false statistics."""
-    metadata, statistics = chunk[3], _statistics(data, chunk)
+    metadata, statistics = chunk[ChunkField.METADATA], _statistics(data, chunk)
     pages = list(_pages(data, metadata))
     values = _values(column, metadata, pages)
     if certified and not values.readable:
         raise ValueError
-    if sum(_page_rows(head) for head, _ in pages) != metadata[5]:
+    if sum(_page_rows(head) for head, _ in pages) != metadata[MetadataField.CELLS]:
         raise ValueError
     column.unused |= values.unused
     statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
     column.untrue |= {words for stats in statistics for words in _false_statistics(column, stats, values)}
-    nulls, chunk_statistics = metadata[5] - values.rows, metadata.get(12, {})
-    if values.readable and not column.repeats and chunk_statistics.get(3, nulls) != nulls:
+    nulls, stated = metadata[MetadataField.CELLS] - values.rows, metadata.get(MetadataField.STATISTICS, {})
+    if values.readable and not column.repeats and stated.get(StatisticsField.NULLS, nulls) != nulls:
         column.untrue.add("null count")
-    if values.readable and chunk_statistics.get(4, 0) > values.distinct:
+    if values.readable and stated.get(StatisticsField.DISTINCT, 0) > values.distinct:
         column.untrue.add("distinct count")
 
 
 def _drop_values_of_other_chunks(data: Any, column: ParquetColumn, chunks: Sequence[Struct]) -> None:
     """Remove from the unused values of a column those that occur in another chunk."""
     for chunk in chunks:
-        pages = list(_pages(data, chunk[3]))
-        values = _values(column, chunk[3], pages)
+        metadata = chunk[ChunkField.METADATA]
+        values = _values(column, metadata, list(_pages(data, metadata)))
         column.unused -= values.referred
         column.unused -= {value for value in column.unused if _occurs_plain(column, value, values)}
 
 
 def _first_page(metadata: Struct) -> int:
     """Where the pages of a chunk begin; a chunk without rows has only a dictionary."""
-    return int(min((offset for offset in (metadata[9], metadata.get(11, 0)) if offset > 0), default=0))
+    offsets = (metadata[MetadataField.FIRST_DATA_PAGE], metadata.get(MetadataField.DICTIONARY_PAGE, 0))
+    return int(min((offset for offset in offsets if offset > 0), default=0))
 
 
 def _pages(data: Any, metadata: Struct) -> Iterator[tuple[Struct, bytes]]:
     """The header of each page of a chunk, and its stored bytes."""
     offset = _first_page(metadata)
-    end = offset + metadata[7]
-    allowed = MOST_UNPACKED + MOST_TIMES * metadata[7]
+    end = offset + metadata[MetadataField.COMPRESSED_BYTES]
+    allowed = MOST_UNPACKED + MOST_TIMES * metadata[MetadataField.COMPRESSED_BYTES]
     while offset < end:
         reader = Reader(data, offset)
         head = reader.struct()
-        offset, allowed = reader.offset + head[3], allowed - head[2]
-        if head[3] < 0 or head[2] < 0 or allowed < 0 or offset > end:
+        stored, unpacked = head[PageField.COMPRESSED_BYTES], head[PageField.UNCOMPRESSED_BYTES]
+        offset, allowed = reader.offset + stored, allowed - unpacked
+        if stored < 0 or unpacked < 0 or allowed < 0 or offset > end:
             raise ValueError
         yield head, data[reader.offset : offset]
     if offset != end:
@@ -224,7 +255,9 @@ def _pages(data: Any, metadata: Struct) -> Iterator[tuple[Struct, bytes]]:
 
 def _page_rows(head: Struct) -> int:
     """How many cells a page has, with a value or without."""
-    return int(head[5][1] if head[1] == DATA else head[8][1] if head[1] == DATA_V2 else 0)
+    if head[PageField.KIND] == DATA:
+        return int(head[PageField.DATA_PAGE][DataPageField.CELLS])
+    return int(head[PageField.DATA_PAGE_V2][DataPageV2Field.CELLS]) if head[PageField.KIND] == DATA_V2 else 0
 
 
 def _unpack(metadata: Struct, stored: bytes, size: int) -> bytes:
@@ -233,15 +266,17 @@ def _unpack(metadata: Struct, stored: bytes, size: int) -> bytes:
 
     if size < 0:
         raise ValueError
-    if metadata[4] == 0 or not size:
+    codec = metadata[MetadataField.CODEC]
+    if codec == UNCOMPRESSED or not size:
         return stored
-    return bytes(pyarrow.Codec(CODECS[metadata[4]]).decompress(stored, size, asbytes=True))
+    return bytes(pyarrow.Codec(CODECS[codec]).decompress(stored, size, asbytes=True))
 
 
 def _dictionaries(metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
     """How many values the dictionaries of a chunk list, and the bytes of these values."""
-    dictionaries = [(head[7][1], _unpack(metadata, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
-    return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
+    listed = [(head, stored) for head, stored in pages if head[PageField.KIND] == DICTIONARY]
+    count = sum(head[PageField.DICTIONARY_PAGE][DataPageField.CELLS] for head, _ in listed)
+    return count, b"".join(_unpack(metadata, stored, head[PageField.UNCOMPRESSED_BYTES]) for head, stored in listed)
 
 
 def _split_values(column: ParquetColumn, page: bytes, count: int) -> list[bytes]:
@@ -250,7 +285,7 @@ def _split_values(column: ParquetColumn, page: bytes, count: int) -> list[bytes]
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
     values, offset = [], 0
     for _ in range(count):
-        start = offset + 4
+        start = offset + LENGTH
         offset = start + int.from_bytes(page[offset:start], "little")
         values.append(page[start:offset])
     return values
@@ -259,12 +294,12 @@ def _split_values(column: ParquetColumn, page: bytes, count: int) -> list[bytes]
 def _values(column: ParquetColumn, metadata: Struct, pages: Sequence[tuple[Struct, bytes]]) -> ChunkValues:
     """The values in the pages of a chunk; a dictionary without unused values counts as a plain page."""
     listed, dictionary = _dictionaries(metadata, pages)
-    if not 0 <= listed * (column.width or 4) <= len(dictionary):
+    if not 0 <= listed * (column.width or LENGTH) <= len(dictionary):
         raise ValueError
     used = np.zeros(listed, bool)
     values = ChunkValues(0, 0, set(), set(), [], True)
     for head, stored in pages:
-        if head[1] in (DATA, DATA_V2):
+        if head[PageField.KIND] in (DATA, DATA_V2):
             encoding, rows, body = _read_page_body(column, metadata, head, stored)
             values.rows += rows
             if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
@@ -289,24 +324,32 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
     """The booleans of a page, one byte for each, or for each run of equal ones."""
     if encoding == PLAIN:
         return np.unpackbits(np.frombuffer(body, np.uint8), bitorder="little")[:rows].tobytes()
-    return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
+    return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[LENGTH:], 1, rows))
 
 
 def _read_page_body(column: ParquetColumn, metadata: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a data page, the number of its values, and their bytes, without the levels."""
-    if head[1] == DATA:
-        page, header = _unpack(metadata, stored, head[2]), head[5]
+    unpacked = head[PageField.UNCOMPRESSED_BYTES]
+    if head[PageField.KIND] == DATA:
+        page, header = _unpack(metadata, stored, unpacked), head[PageField.DATA_PAGE]
         if column.repeats:
-            page = page[4 + int.from_bytes(page[:4], "little") :]
-        levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
-        return header[2], _count_present(column, levels, header[1]), page[start:]
-    header = head[8]
-    start = header[5] + header[6]
-    if header[5] < 0 or header[6] < 0:
+            page = page[_after_levels(page) :]
+        present = _count_present(column, page[LENGTH:], header[DataPageField.CELLS])
+        return header[DataPageField.ENCODING], present, page[_after_levels(page) if column.defines else 0 :]
+    header = head[PageField.DATA_PAGE_V2]
+    repetitions, definitions = header[DataPageV2Field.REPETITION_BYTES], header[DataPageV2Field.DEFINITION_BYTES]
+    if repetitions < 0 or definitions < 0:
         raise ValueError
-    size = head[2] - start
-    body = _unpack(metadata, stored[start:], size) if header.get(7, True) else stored[start:]
-    return header[4], _count_present(column, stored[header[6] :], header[1]), body
+    body = stored[repetitions + definitions :]
+    if header.get(DataPageV2Field.IS_COMPRESSED, True):
+        body = _unpack(metadata, body, unpacked - repetitions - definitions)
+    present = _count_present(column, stored[repetitions:], header[DataPageV2Field.CELLS])
+    return header[DataPageV2Field.ENCODING], present, body
+
+
+def _after_levels(page: bytes) -> int:
+    """Where the levels at the beginning of a page end: their length is stated before them."""
+    return LENGTH + int.from_bytes(page[:LENGTH], "little")
 
 
 def _count_present(column: ParquetColumn, levels: bytes, count: int) -> int:
@@ -358,28 +401,37 @@ def _unpack_bits(packed: bytes, bits: int) -> Any:
 
 def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     """The statistics of a chunk: those of its header and those of its page index."""
-    statistics = [chunk[3][12]] if 12 in chunk[3] else []
-    if 6 in chunk:
-        reader = Reader(data, chunk[6])
+    metadata = chunk[ChunkField.METADATA]
+    statistics = [metadata[MetadataField.STATISTICS]] if MetadataField.STATISTICS in metadata else []
+    if ChunkField.COLUMN_INDEX in chunk:
+        reader = Reader(data, chunk[ChunkField.COLUMN_INDEX])
         index = reader.struct()
-        if reader.offset != chunk[6] + chunk[7]:
+        if reader.offset != chunk[ChunkField.COLUMN_INDEX] + chunk[ChunkField.COLUMN_INDEX_BYTES]:
             raise ValueError
-        bounds = zip(index[1], index[2], index[3], strict=True)
-        statistics += [{6: low, 5: high} for is_null, low, high in bounds if is_null != 1]
+        bounds = zip(
+            *(index[field] for field in (IndexField.IS_NULL, IndexField.MINIMA, IndexField.MAXIMA)), strict=True
+        )
+        statistics += [
+            {StatisticsField.MINIMUM: low, StatisticsField.MAXIMUM: high}
+            for is_null, low, high in bounds
+            if is_null != 1
+        ]
     return statistics
 
 
 def _page_statistics(head: Struct) -> list[Struct]:
     """The statistics in the header of a page, of version 1 or 2 of data pages."""
-    first, second = head.get(DATA_PAGE, {}), head.get(DATA_PAGE_V2, {})
-    return [statistics for statistics in (first.get(V1_STATISTICS), second.get(V2_STATISTICS)) if statistics]
+    first, second = head.get(PageField.DATA_PAGE, {}), head.get(PageField.DATA_PAGE_V2, {})
+    both = (first.get(DataPageField.STATISTICS), second.get(DataPageV2Field.STATISTICS))
+    return [statistics for statistics in both if statistics]
 
 
 def _false_statistics(column: ParquetColumn, stats: Struct, values: ChunkValues) -> Iterator[str]:
     """The names of minimum and maximum where no row has the value; unreadable pages are not checked."""
-    for words, number in (("maximum", 1), ("minimum", 2), ("maximum", 5), ("minimum", 6)):
-        if number in stats and values.readable and not _occurs(column, stats[number], values):
-            yield words
+    for words, field_numbers in STATED.items():
+        for number in field_numbers:
+            if number in stats and values.readable and not _occurs(column, stats[number], values):
+                yield words
 
 
 def _occurs(column: ParquetColumn, value: bytes, values: ChunkValues) -> bool:
@@ -396,7 +448,7 @@ def _occurs(column: ParquetColumn, value: bytes, values: ChunkValues) -> bool:
 def _occurs_plain(column: ParquetColumn, value: bytes, values: ChunkValues) -> bool:
     """Whether a plain page contains the value."""
     if column.type == BYTE_ARRAY:
-        prefixed = len(value).to_bytes(4, "little") + value
+        prefixed = len(value).to_bytes(LENGTH, "little") + value
         return any(prefixed in page for page in values.plain)
     width = column.width or 1
     if len(value) != width:

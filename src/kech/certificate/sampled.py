@@ -9,21 +9,24 @@ from math import ceil, exp, floor, lgamma, log, log1p
 from typing import Any
 
 STATED = ("dp_epsilon", "dp_delta", "dp_rate")
+SEARCH = "dp_search"  # the part of epsilon that was spent to draw levels, where they were drawn
 LIMITS = {"dp_epsilon": (0.0, 10.0), "dp_delta": (1e-16, 1.0), "dp_rate": (0.0009, 1.0)}  # each lies between these
 SHOWN_AS_THEY_ARE = ("sensitive", "kept", "stated", "series", "person_number")  # parts of a certificate
 
 
 def pick_sample(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
     """The parameters of a sample with differential privacy, if there is one."""
-    return {name: parameters[name] for name in (*STATED, "k")} if STATED[0] in parameters else None
+    names = (*STATED, *([SEARCH] if SEARCH in parameters else []), "k")
+    return {name: parameters[name] for name in names} if STATED[0] in parameters else None
 
 
 def are_rates(parameters: Mapping[str, Any]) -> bool:
     """Whether all figures of a sample are there, and each is a number within its limits."""
+    limits = LIMITS | ({SEARCH: (0.0, 10.0)} if SEARCH in parameters else {})
     return (
         all(
             type(parameters.get(name)) in (int, float) and low < parameters[name] <= high
-            for name, (low, high) in LIMITS.items()
+            for name, (low, high) in limits.items()
         )
         and type(parameters.get("k")) is int
     )
@@ -33,7 +36,7 @@ def broken_sample(certificate: Mapping[str, Any]) -> list[str]:
     """Complaints where the certificate contradicts the differential privacy that it states."""
     parameters, broken = certificate["parameters"], []
     epsilon, delta, rate = (parameters[name] for name in STATED)
-    k = parameters["k"]
+    k, epsilon = parameters["k"], epsilon - parameters.get(SEARCH, 0.0)
     if rate >= 1 or epsilon < -log1p(-rate):
         return [f"dp_epsilon: a sample at the rate {rate} has a larger one"]
     if find_delta(k, epsilon, rate, delta) > delta:

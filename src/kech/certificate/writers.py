@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from kech.certificate.thrift import Struct
+from kech.certificate.thrift import ChunkField, FileField, GroupField, MetadataField, NodeField, PairField, Struct
 
 WRITER = re.compile(rb"parquet-cpp-arrow version \d{1,4}\.\d{1,4}\.\d{1,4}(\.dev\d{1,5})?(-SNAPSHOT)?")
 KEY = b"ARROW:schema"
@@ -21,34 +21,36 @@ OF_COLUMN, OF_NODE = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16, 17}, {*range(1, 11
 
 def odd_metadata(footer: Struct) -> list[str]:
     """A complaint for each kind of metadata in the footer that kech does not write."""
-    chunks = [chunk for group in footer[4] for chunk in group[1]]
-    pairs = [dict(pair) for pair in footer.get(5, ())]
+    chunks = [chunk for group in footer[FileField.ROW_GROUPS] for chunk in group[GroupField.COLUMNS]]
+    columns = [chunk[ChunkField.METADATA] for chunk in chunks]
+    pairs = [dict(pair) for pair in footer.get(FileField.KEY_VALUES, ())]
     complaints = {
-        "metadata: keys that kech does not write": any(pair[1] != KEY for pair in pairs),
-        "metadata: fields that kech does not write": not _is_known(footer, chunks),
-        "metadata: another writer's name": not WRITER.fullmatch(footer.get(6, b"")),
+        "metadata: keys that kech does not write": any(pair[PairField.KEY] != KEY for pair in pairs),
+        "metadata: fields that kech does not write": not _is_known(footer, chunks, columns),
+        "metadata: another writer's name": not WRITER.fullmatch(footer.get(FileField.CREATED_BY, b"")),
         "metadata: its schema says more than its columns": not all(
-            _is_plain(pair[2], footer[2]) for pair in pairs if pair[1] == KEY
+            _is_plain(pair[PairField.VALUE], footer[FileField.SCHEMA]) for pair in pairs if pair[PairField.KEY] == KEY
         ),
-        "metadata: of a column": any(8 in chunk[3] for chunk in chunks),
-        "filters: a column has one": any(14 in chunk[3] for chunk in chunks),
+        "metadata: of a column": any(MetadataField.KEY_VALUES in column for column in columns),
+        "filters: a column has one": any(MetadataField.BLOOM_FILTER in column for column in columns),
     }
     return [words for words, is_so in complaints.items() if is_so]
 
 
-def _is_known(footer: Struct, chunks: Sequence[Struct]) -> bool:
+def _is_known(footer: Struct, chunks: Sequence[Struct], columns: Sequence[Struct]) -> bool:
     """Whether the footer has only fields that are checked or that contain no text, and only paths of its columns."""
-    columns = [chunk[3] for chunk in chunks]
-    reported = {8, 14}  # these have complaints of their own
+    nodes = footer[FileField.SCHEMA]
+    reported = {MetadataField.KEY_VALUES, MetadataField.BLOOM_FILTER}  # these have complaints of their own
     return (
         footer.keys() <= OF_FILE
-        and footer[2][0][4] == b"schema"
-        and all(group.keys() <= OF_GROUP for group in footer[4])
+        and nodes[0][NodeField.NAME] == b"schema"
+        and all(group.keys() <= OF_GROUP for group in footer[FileField.ROW_GROUPS])
         and all(chunk.keys() <= OF_CHUNK for chunk in chunks)
         and all(column.keys() <= OF_COLUMN | reported for column in columns)
-        and all(node.keys() <= OF_NODE for node in footer[2])
-        and {name for column in columns for name in column[3]} <= {node[4] for node in footer[2]}
-        and all(pair.keys() <= {1, 2} for pair in footer.get(5, ()))
+        and all(node.keys() <= OF_NODE for node in nodes)
+        and {name for column in columns for name in column[MetadataField.PATH]}
+        <= {node[NodeField.NAME] for node in nodes}
+        and all(pair.keys() <= {*PairField} for pair in footer.get(FileField.KEY_VALUES, ()))
     )
 
 
@@ -58,7 +60,7 @@ def _is_plain(encoded: bytes, nodes: Sequence[Mapping[int, Any]]) -> bool:
 
     text = b64decode(encoded, validate=True)
     schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(text))
-    names = {node[4] for node in nodes} | PARTS
+    names = {node[NodeField.NAME] for node in nodes} | PARTS
     fields = list(_fields(schema))
     return (
         not schema.metadata

@@ -175,7 +175,7 @@ def build_option(field: Field) -> Any:
         return Annotated[bool | None, Parameter(negative="", **about)]
     if field.name in ("axes", "weights", "levels") or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
-    if field.choices:
+    if field.choices and not field.numbers:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
     kind = str if field.type in (str | None, *MIXED) else int if is_int(field) else float
     return Annotated[kind | None, Parameter(converter=find_parser(field), **about)]

@@ -31,10 +31,15 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Json
     new_key: Path
         Write a key file with a new secret for --key-file of other commands. Only you can read it.
     """
-    book = kech.open_ledger()
-    struck = [] if forget is None else book.forget(forget)
+    user_ledger = kech.open_ledger()
+    struck = [] if forget is None else user_ledger.forget(forget)
     key = None if new_key is None else str(kech.write_key_file(new_key))
-    result = {"file": str(book.path), "forgotten": struck, "releases": book.list_releases(), "key_file": key}
+    result = {
+        "file": str(user_ledger.path),
+        "forgotten": struck,
+        "releases": user_ledger.list_releases(),
+        "key_file": key,
+    }
     screen.show(result, json, print_ledger)
 
 

@@ -173,7 +173,7 @@ def profile(
                 {**kech.weigh_last_rows(result, goal), "rows": result.last_rows(goal)} for goal in chosen
             ]
     if one_person:
-        summary["one_person"] = [result.without_one(goal) for goal in chosen]
+        summary["one_person"] = [result.find_eps_without_one(goal) for goal in chosen]
     if plot is not None:
         result.plot(plot)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_profile)

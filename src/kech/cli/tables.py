@@ -261,7 +261,7 @@ def publish_in_series(
 @app.command
 @with_options(
     *("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file"),
-    but=("dp_epsilon", "dp_delta", "dp_rate"),  # no file shows that its rows are a sample; a plan may ask
+    but=("dp_epsilon", "dp_delta", "dp_rate", "dp_search"),  # no file shows that its rows are a sample; a plan may ask
 )
 def verify(
     table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,

@@ -12,14 +12,14 @@ from dataclasses import replace
 from kech._kernels import cheapen_balls, narrow_balls
 from kech.axes.grid import Ints
 from kech.cuts.local import Run, choose_effort, cut_local, on_grid_of
-from kech.cuts.minimal import ROUNDING, find_narrowest, gather, shrink, solve, width_and_loss
+from kech.cuts.minimal import ROUNDING, find_narrowest, gather_classes, narrow_by_steps, solve_exactly, width_and_loss
 from kech.errors import BadOption
 from kech.points.partition import Partition, build_partition, largest_radius, mean_loss
 from kech.points.points import Points
 from kech.request import Cut
 from kech.system.console import report
 from kech.topology.filtration import check_metric, simplex_radius
-from kech.topology.profile import reach_points
+from kech.topology.profile import compute_hiding_radii
 
 PASSES = 6  # over all rows, to save loss; tables of 30 to 3,000 rows gained nothing after four
 
@@ -31,7 +31,7 @@ def cut_balls(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
         raise BadOption("--metric", "ball counts rows, and here k counts people. Use --metric box.")
     effort = choose_effort(ks, cut.effort)
     for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
-        exact = solve(points.published_at(k), k, "ball") if run.split_points else None
+        exact = solve_exactly(points.published_at(k), k, "ball") if run.split_points else None
         narrow, bound = (exact, None) if exact else narrow_all(on_grid_of(k, start), k, effort, run)
         cheapest = cheapen(narrow, k, run)
         yield replace(cheapest, eps_bound=cheapest.eps if bound is None else bound)
@@ -41,14 +41,14 @@ def narrow_all(start: Partition, k: int, effort: str | float, run: Run) -> tuple
     """The narrowest partition found, and the bound of eps."""
     points = start.points
     starts = [narrow_to(partition, k, run) for partition in (start, find_narrowest(start, k, effort, run)[0])]
-    lowest = float(reach_points(points, "ball", k, threads=run.threads).at(k).max())
-    gathered, bound = gather(points, k, lowest, min(map(largest_radius, starts)), "ball")
+    lowest = float(compute_hiding_radii(points, "ball", k, threads=run.threads).at(k).max())
+    gathered, bound = gather_classes(points, k, lowest, min(map(largest_radius, starts)), "ball")
     starts += [narrow_to(partition, k, run) for partition in gathered if run.split_points]
 
     def improve(best: Partition, *, limit: float) -> Partition:
         return narrow_to(best, k, run, limit / 2)
 
-    return min((shrink(partition, k, bound, improve) for partition in starts), key=width_and_loss), bound
+    return min((narrow_by_steps(partition, k, bound, improve) for partition in starts), key=width_and_loss), bound
 
 
 def narrow_to(start: Partition, k: int, run: Run, limit: float = float("inf")) -> Partition:

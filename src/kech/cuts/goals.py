@@ -140,7 +140,7 @@ def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
     ordered = [goal.t_kind == "ordered" and column.ordered for column in sensitive.columns]
     t, alpha = (inf if limit is None else limit for limit in (goal.t, goal.alpha))
-    return Aims(L_KINDS.index(goal.l_kind), goal.l or 0.0, goal.c or 0.0, t, alpha, ordered)
+    return Aims(list(L_KINDS).index(goal.l_kind), goal.l or 0.0, goal.c or 0.0, t, alpha, ordered)
 
 
 def check_reachable(points: Points, goal: Goal) -> Partition:

@@ -40,7 +40,7 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
     """A partition for each k, with the bound that its eps cannot go below."""
     effort = choose_effort(ks, cut.effort)
     for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
-        exact = solve(points.published_at(k), k) if run.split_points else None
+        exact = solve_exactly(points.published_at(k), k) if run.split_points else None
         if exact:
             narrow, bound = exact, largest_radius(exact)
         else:
@@ -54,15 +54,17 @@ def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> t
     points = start.points
     starts = {largest_radius(partition): partition for partition in (*even_start(points, k), start) if partition.k >= k}
     lowest = eps_bound(points, k, threads=run.threads)
-    gathered, bound = gather(points, k, lowest, min(starts))
+    gathered, bound = gather_classes(points, k, lowest, min(starts))
     usable = (partition for partition in gathered if run.split_points and partition.k >= k)
     starts |= {eps: partition for partition in usable if (eps := largest_radius(partition)) < min(starts)}
     improve = partial(search, k=k, effort=effort, run=run)
-    return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=width_and_loss), bound
+    return min(
+        (narrow_by_steps(partition, k, bound, improve) for partition in starts.values()), key=width_and_loss
+    ), bound
 
 
-def solve(points: Points, k: int, metric: str = "box") -> Partition | None:
-    """The exact answer for a handful of rows."""
+def solve_exactly(points: Points, k: int, metric: str = "box") -> Partition | None:
+    """The narrowest partition of a handful of rows; None for more."""
     answer = minimal_complex(points, k, metric)
     if answer is None:
         return None
@@ -72,7 +74,7 @@ def solve(points: Points, k: int, metric: str = "box") -> Partition | None:
 
 
 def width_and_loss(partition: Partition) -> tuple[float, float]:
-    """Narrow first, then cheap."""
+    """A key to sort partitions by: narrow first, then cheap."""
     return largest_radius(partition), mean_loss(partition)
 
 
@@ -94,7 +96,7 @@ def even_start(points: Points, k: int) -> list[Partition]:
 def halve(points: Points, rows_of: Ints, k: int) -> list[Ints]:
     """Two parts of k rows or more, as narrow as can be across the widest side that can be parted; or nothing."""
     codes = points.codes[rows_of].astype(np.int64)
-    sides = [axis.metric(low[None], high[None])[0] for axis, low, high in spans(points, codes)]
+    sides = [axis.metric(low[None], high[None])[0] for axis, low, high in code_spans(points, codes)]
     for j in np.argsort(-np.array(sides), kind="stable"):
         order = np.argsort(codes[:, j], kind="stable")
         along, below = codes[order, j], np.cumsum(points.weights[rows_of[order]])
@@ -108,12 +110,12 @@ def halve(points: Points, rows_of: Ints, k: int) -> list[Ints]:
     return []
 
 
-def spans(points: Points, codes: Ints) -> Iterator[tuple[Axis, Ints, Ints]]:
+def code_spans(points: Points, codes: Ints) -> Iterator[tuple[Axis, Ints, Ints]]:
     """Each axis with the lowest and the highest code."""
     return zip(points.axes, codes.min(axis=0), codes.max(axis=0), strict=True)
 
 
-def shrink(start: Partition, k: int, bound: float, improve: Callable[..., Partition]) -> Partition:
+def narrow_by_steps(start: Partition, k: int, bound: float, improve: Callable[..., Partition]) -> Partition:
     """The narrowest partition found: the limit sinks step by step, and by smaller steps where a step was too large."""
     best, step = start, FIRST_STEP
     for tried in range(TRIES):
@@ -140,7 +142,9 @@ def cheapen(narrow: Partition, k: int, effort: str | float, run: Run) -> Partiti
 # -- gathering ---------------------------------------------------------------------------------------------
 
 
-def gather(points: Points, k: int, bound: float, eps: float, metric: str = "box") -> tuple[list[Partition], float]:
+def gather_classes(
+    points: Points, k: int, bound: float, eps: float, metric: str = "box"
+) -> tuple[list[Partition], float]:
     """Classes whose reach is the smallest not shown to be impossible, if any; and the bound of eps raised to it.
 
     A partition of radius eps is known.  Where it is within twice the bound, nothing is done that takes long.

@@ -113,7 +113,7 @@ def padding_loss(partition: Partition) -> float:
 
 def width_of_more_ends(padded: PaddedAxis, sides: Sides) -> Floats:
     """By how much one more part at either end would widen labels."""
-    left, right = part_on(padded, sides.left, -1), part_on(padded, sides.right, 1)
+    left, right = next_part(padded, sides.left, -1), next_part(padded, sides.right, 1)
     return added_width(padded, sides, left, sides.right) + added_width(padded, sides, sides.left, right)
 
 
@@ -145,7 +145,7 @@ def add_parts(padded: PaddedAxis, sides: Sides, rows: Ints, draws: Floats) -> tu
     chance = part_chance(sides, rows)
     ends = []
     for end, way, draw in ((sides.left, -1, draws[:, 0]), (sides.right, 1, draws[:, 1])):
-        ends.append(np.where(sides.grows & (draw < chance), part_on(padded, end, way), end))
+        ends.append(np.where(sides.grows & (draw < chance), next_part(padded, end, way), end))
     return ends[0], ends[1]
 
 
@@ -155,7 +155,7 @@ def part_chance(sides: Sides, rows: Ints) -> Floats:
     return chance
 
 
-def part_on(padded: PaddedAxis, end: Ints, way: int) -> Ints:
+def next_part(padded: PaddedAxis, end: Ints, way: int) -> Ints:
     """One part further out, unless that part is small or open."""
     onward = np.clip(end + way, padded.open, padded.most)
     return np.where(padded.units[onward] > FINE, onward, end)

@@ -20,9 +20,9 @@ from kech.errors import BadOption
 from kech.points.partition import Partition, largest_radius, mean_loss
 from kech.request import Cut, Goal, check_k
 from kech.system.console import report
-from kech.topology.barcode import Reached, WeightedBarcode
+from kech.topology.barcode import PartitionReach, WeightedBarcode
 from kech.topology.filtration import Filtration
-from kech.topology.profile import LAST_SHARE, Profile, reach_points
+from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii
 
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
 
@@ -42,7 +42,7 @@ def search_partitions(
     units = barcode.filtration.units
     how = Cut(effort="normal" if effort is None else effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
-    reached = {goal: reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
+    reached = {goal: search_reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
     return replace(barcode, reached={**barcode.reached, **reached})
 
 
@@ -59,30 +59,32 @@ def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
     return {"k": k, "loss": mean_loss(every), "loss_without": mean_loss(fewer), "left_out": fewer.suppressed}
 
 
-def reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> Reached:
+def search_reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> PartitionReach:
     """What the cuts reach at k, and the bound."""
     tree = barcode.filtration
     report(f"cutting at k={k}")
     searched = tree.metric if tree.units.person is None else "box"
     cuts = (msgspec.structs.replace(how, cut="minimal", metric=searched), how)
     minimal, local = (next(cut_points(tree.units, [k], cut, Goal(k=k), threads=threads)) for cut in cuts)
-    known = barcode.count_most(k)
-    eps, classes = known[0] if known else (measure(tree, minimal), minimal.classes)
+    known = barcode.find_class_counts(k)
+    eps, classes = known[0] if known else (find_widest_radius(tree, minimal), minimal.classes)
     bound = eps if known else bound_radius(tree, k, minimal, threads)
-    return Reached(k, eps if bound > eps - ROUNDING else bound, eps, classes, measure(tree, local), local.classes)
+    return PartitionReach(
+        k, eps if bound > eps - ROUNDING else bound, eps, classes, find_widest_radius(tree, local), local.classes
+    )
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:
-    """No partition of classes of k is narrower."""
+    """The radius below which no partition into classes of k exists."""
     if minimal.eps_bound is not None and (tree.metric == "box" or tree.units.person is None):
         return minimal.eps_bound
     if tree.metric == "box":
         return eps_bound(tree.units, k, threads=threads)
-    return float(reach_points(tree.units, tree.metric, k, threads=threads).at(k).max())
+    return float(compute_hiding_radii(tree.units, tree.metric, k, threads=threads).at(k).max())
 
 
-def measure(tree: Filtration, partition: Partition) -> float:
-    """The radius of the widest class."""
+def find_widest_radius(tree: Filtration, partition: Partition) -> float:
+    """The radius of the widest class of a partition."""
     if tree.metric == "box" or (tree.units.person is None and partition.eps is not None):
         return largest_radius(partition)
     return widest_ball(tree.units, partition.point, partition.group)

@@ -33,18 +33,18 @@ def cut_regime(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threa
         return
     check_field(cut.field)
     if cut.suppress:
-        yield from (cut_rest(points, k, cut, goal, threads=threads) for k in ks)
+        yield from (cut_without_lonely(points, k, cut, goal, threads=threads) for k in ks)
         return
     for at, batch in by_grid(points, ks):
         barcode = read_barcode(at, cut, threads=threads)
         for k in batch:
-            yield first_cut(barcode, cut.reading, k, goal)
+            yield cut_at_first_regime(barcode, cut.reading, k, goal)
             report("cutting", (ks.index(k) + 1) / len(ks))
 
 
 def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: int) -> Partition:
     """The components at eps, on the grid of the k they reach; the goals are checked on what will be published."""
-    partition, grid_k = cut_at(build_filtration(points.published_at(k), threads=threads), eps), 0
+    partition, grid_k = cut_at_eps(build_filtration(points.published_at(k), threads=threads), eps), 0
     while grid_k < partition.k:
         grid_k = partition.k
         partition = build_partition(points.published_at(grid_k), partition.point, partition.group, partition.rows)
@@ -53,7 +53,7 @@ def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: i
     return partition
 
 
-def cut_rest(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> Partition:
+def cut_without_lonely(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> Partition:
     """The rows of the first regime that leaves few enough out, cut as if there had never been others.
 
     Without some rows axes can change, so the rest is looked at again, until a regime leaves none of it out.  It is
@@ -65,7 +65,7 @@ def cut_rest(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> P
         barcode = read_barcode(points.published_at(k), cut, threads=threads)
         lonely = find_lonely(barcode, cut.reading, k, left)
         if not len(lonely):
-            return first_cut(barcode, cut.reading, k, goal)
+            return cut_at_first_regime(barcode, cut.reading, k, goal)
         left -= int(points.weights[lonely].sum())
         points = rebuild_without(points, lonely)
 
@@ -88,7 +88,7 @@ def read_barcode(points: Points, cut: Cut, *, threads: int) -> WeightedBarcode:
     return build_barcode(points, "box", dimension, threads=threads, field=cut.field)
 
 
-def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Partition:
+def cut_at_first_regime(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Partition:
     """The components at the smallest eps at which k, and what else is asked, holds.
 
     Components only merge as eps grows, so from some regime on the goals hold; in the last one all rows are together.
@@ -99,25 +99,25 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
         raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
     starts = [regime.start for regime in regimes]
     if not goal.has_sensitive_goals:
-        return cut_at(barcode.filtration, starts[0])
+        return cut_at_eps(barcode.filtration, starts[0])
     whole = check_reachable(barcode.filtration.units, goal)
 
     def holds(eps: float) -> bool:
-        partition = cut_at(barcode.filtration, eps)
+        partition = cut_at_eps(barcode.filtration, eps)
         return keeps_goals(
             assign_grains(partition if partition.points.person is None else protect_labels(partition)), goal
         )
 
     above = bisect_left(starts, True, key=holds)
     if barcode.filtration.people is None:
-        return cut_at(barcode.filtration, [*starts, starts[-1]][above])
+        return cut_at_eps(barcode.filtration, [*starts, starts[-1]][above])
     tried = starts[above:] if keeps_goals(whole, goal) else starts[:MOST_TRIED]
-    partition = cut_at(barcode.filtration, next(filter(holds, tried), starts[-1]))
+    partition = cut_at_eps(barcode.filtration, next(filter(holds, tried), starts[-1]))
     check_goals(assign_grains(protect_labels(partition)), goal, UNMET)
     return partition
 
 
-def cut_at(filtration: Filtration, eps: float) -> Partition:
+def cut_at_eps(filtration: Filtration, eps: float) -> Partition:
     """The components at eps, as a partition."""
     component, units = filtration.components(eps), filtration.units
     order = np.argsort(component, kind="stable")

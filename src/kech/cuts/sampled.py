@@ -1,20 +1,24 @@
-"""Sampled cut: a random sample of the rows at fixed levels, without classes of fewer than k: differential privacy.
+"""Sampled cut: a random sample of the rows at fixed or drawn levels, without classes of fewer than k: differential
+privacy.
 
 In: points, the levels that the user fixed, a sampling rate and the k that `request/sampling.py` computes.  Out: the
-classes of the sample.  No label follows from the rows, so a row decides only the size of its own class.
+classes of the sample.  At chosen levels no label follows from the rows: a row decides only the size of its own class.
 
 A row is in the sample if its number of 64 bits is below rate * 2^64.  The numbers are SHAKE-256 under a key made of the
 owner's secret, the table and the request.  So an owner can repeat a release, and nobody else can tell what was drawn.
 """
 
 from hashlib import blake2b, shake_256
+from math import ceil
+from typing import Any
 
 import numpy as np
 
 from kech._kernels import distinct_rows
 from kech.axes import LineAxis
 from kech.axes.grid import Ints
-from kech.axes.levels import Level, build_fixed_level
+from kech.axes.levels import Level, build_fixed_levels
+from kech.cuts.drawn import draw_levels
 from kech.cuts.protection import derive_key
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, box_partition
@@ -26,7 +30,7 @@ BLOCK = 1 << 16  # rows whose numbers are drawn together
 
 def cut_sampled(points: Points, k: int, cut: Cut, goal: Goal) -> Partition:
     """The classes of k rows or more of a sample; rows with equal published cells are interchangeable."""
-    levels = [build_fixed_level(axis, (cut.levels or {}).get(axis.column, 0)) for axis in points.axes]
+    levels = choose_levels(points, k, cut, goal)
     cells = np.stack([level.cells[points.codes[:, j]] for j, level in enumerate(levels)], axis=1).astype(np.int64)
     first, group = distinct_rows(cells)
     rows = draw_sample(points.weights, goal.dp_rate or 0.0, derive_sample_key(points, levels, k, goal))
@@ -43,6 +47,15 @@ def cut_sampled(points: Points, k: int, cut: Cut, goal: Goal) -> Partition:
     order = np.argsort(number, kind="stable")
     published = measure_published(points, levels, point)
     return box_partition(published, point[order], number[order], rows[point][order], *boxes)
+
+
+def choose_levels(points: Points, k: int, cut: Cut, goal: Goal) -> list[Level]:
+    """A level for each column: that of the user, or one that is drawn where `dp_search` pays for it."""
+    columns = [build_fixed_levels(axis, (cut.levels or {}).get(axis.column)) for axis in points.axes]
+    if goal.dp_search is None or goal.dp_rate is None:
+        return [level for (level,) in columns]
+    key = derive_request_key(points, "levels", (goal.dp_search, *request_figures(k, goal)))
+    return draw_levels(points, columns, ceil(k / goal.dp_rate), goal.dp_search, key)
 
 
 def measure_published(points: Points, levels: list[Level], point: Ints) -> Points:
@@ -69,5 +82,14 @@ def draw_sample(weights: Ints, rate: float, key: bytes) -> Ints:
 
 def derive_sample_key(points: Points, levels: list[Level], k: int, goal: Goal) -> bytes:
     """The key of one sample: another for every table, request and owner."""
-    request = (goal.dp_epsilon, goal.dp_delta, goal.dp_rate, k, [level.labels() for level in levels])
-    return blake2b(repr(request).encode(), key=derive_key(points, "sample"), digest_size=32).digest()
+    return derive_request_key(points, "sample", (*request_figures(k, goal), [level.labels() for level in levels]))
+
+
+def request_figures(k: int, goal: Goal) -> tuple[float | None, ...]:
+    """What decides how many rows are drawn, and which classes are published."""
+    return goal.dp_epsilon, goal.dp_delta, goal.dp_rate, k
+
+
+def derive_request_key(points: Points, purpose: str, request: tuple[Any, ...]) -> bytes:
+    """A key for one purpose of one request."""
+    return blake2b(repr(request).encode(), key=derive_key(points, purpose), digest_size=32).digest()

@@ -51,7 +51,9 @@ def make_starts(
     with ThreadPoolExecutor(1) as pool:
         beside = pool.map if threads > 1 else map
         grown = beside(
-            lambda k: grow(points.published_at(k), k, order, threads=threads, seed=seed, split_points=split_points),
+            lambda k: grow_classes(
+                points.published_at(k), k, order, threads=threads, seed=seed, split_points=split_points
+            ),
             ks_of["grown"],
         )
         curved = cut_ordering(points, ks_of["curved"], threads=threads, split_points=split_points, hilbert=True)
@@ -60,7 +62,7 @@ def make_starts(
                 starts_of[k][kind] = start
     for at, batch in by_grid(points, ks_of["peeled"]):
         limits = [min(map(expected_loss, starts_of[k].values())) for k in batch]
-        for k, shares in zip(batch, peel(at, batch, limits, threads=threads, seed=seed), strict=True):
+        for k, shares in zip(batch, peel_classes(at, batch, limits, threads=threads, seed=seed), strict=True):
             starts_of[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
     return starts_of
 
@@ -120,14 +122,16 @@ def published_cells(points: Points) -> tuple[bytes, ...]:
 # -- growing and peeling -----------------------------------------------------------------------------------
 
 
-def grow(points: Points, k: int, order: Ints, *, threads: int, seed: int, split_points: bool) -> Partition:
+def grow_classes(points: Points, k: int, order: Ints, *, threads: int, seed: int, split_points: bool) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
     how = (k, split_points, stretch, seed, threads, points.person)
     return build_partition(points, *grow_points(points.codes, points.weights, order, expected_widths(points), *how))
 
 
-def peel(points: Points, ks: Sequence[int], limits: Sequence[float], *, threads: int, seed: int) -> list[Shares]:
+def peel_classes(
+    points: Points, ks: Sequence[int], limits: Sequence[float], *, threads: int, seed: int
+) -> list[Shares]:
     """Shares (point, class, rows) for each k, on the axes of `points`; none where the loss will exceed the limit."""
     how = (points.codes, points.weights, expected_widths(points), level_tables(points))
     prices = [limit * points.rows * len(points.axes) for limit in limits]

@@ -33,7 +33,7 @@ from kech.cuts.local import (
     protected_loss,
     search,
 )
-from kech.cuts.minimal import ROUNDING, shrink
+from kech.cuts.minimal import ROUNDING, narrow_by_steps
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, build_partition, largest_radius
 from kech.points.points import Points, rebuild_without
@@ -126,7 +126,7 @@ def search_suppressed(start: Partition, k: int, limit: int, goal: Goal, cut: Cut
     most = min(limit, start.points.rows - least if is_free else k - 1)
     report(f"leaving rows out at k={k}")
     go = partial(suppress_and_search, k=least, most=most, effort=cut.effort or 0.0, run=run)
-    return shrink(start, k, 0.0, go) if narrow else go(start)
+    return narrow_by_steps(start, k, 0.0, go) if narrow else go(start)
 
 
 def suppress_and_search(

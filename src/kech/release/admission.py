@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import BESIDE, AnyPath, certificate_path
+from kech.certificate import BESIDE, AnyPath, certificate_path, promised_k
 from kech.certificate.cells import digest
 from kech.certificate.sampled import STATED
 from kech.errors import BadOption, CannotWrite, KechError, NoSuchColumn, OutOfMemory, ReleasedBefore, UsageError
@@ -140,12 +140,11 @@ class DraftRelease:
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         claims, dropped = self.claims["claims"], {*self.table.dropped}
-        stated = self.claims.get("stated") or {}
         return LedgerEntry(
             table,
             where,
             self.claims["file"]["sha256"],
-            stated.get("k") or claims["k"],
+            promised_k(self.claims, claims["k"]),
             time_now(),
             str(self.trace.resolve()),
             self.address.anywhere if self.address else "",
@@ -172,7 +171,7 @@ class AdmissionOptions:
         return {name: True for name, holds in stated.items() if holds}
 
 
-class Nested(NamedTuple):
+class Coarsened(NamedTuple):
     """The earlier file that a release is a coarsening of, and whether it is the same one again."""
 
     path: Path
@@ -182,7 +181,7 @@ class Nested(NamedTuple):
 class PastComparison(NamedTuple):
     """A draft beside the files of earlier releases."""
 
-    nested: Nested | None = None  # the trusted file that it is a coarsening of
+    nested: Coarsened | None = None  # the trusted file that it is a coarsening of
     composition: Composition | None = None  # what all tell together, where all are known and it is no coarsening
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
@@ -207,34 +206,34 @@ def check_admission(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:
-        admission = judge(draft, Past(), terms)
+        admission = judge_release(draft, Past(), terms)
         yield admission if admission.earlier else Admission("no ledger")
         return
     contents = draft.table.fingerprint()
-    with ledger.lock() as book:
-        entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
+    with ledger.lock() as ledger_file:
+        entry, secret = draft.entry(ledger_file.key, contents), ledger.open_secret(ledger_file)
         if terms.series is None and draft.address is None:
-            entry = msgspec.structs.replace(entry, place=hash_path(book.key, draft.target))
-        remaining = list(book.releases)
+            entry = msgspec.structs.replace(entry, path_hash=hash_path(ledger_file.key, draft.target))
+        remaining = list(ledger_file.releases)
         if terms.replace:
-            del remaining[find_replaced(draft.target, entry.place, remaining)]
+            del remaining[find_replaced(draft.target, entry.path_hash, remaining)]
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
-        admission = judge(draft, past, terms)
+        admission = judge_release(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
             kept = ledger.keep_sketches(sketches)
             entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
-            ledger.write(book, [*book.releases, entry])
+            ledger.write(ledger_file, [*ledger_file.releases, entry])
             yield replace(admission, updated=len(moved))
         except BaseException:
             if draft.path.exists():  # else the table has its name already
-                ledger.write(book, book.releases)
+                ledger.write(ledger_file, ledger_file.releases)
             raise
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run recovers
-                ledger.write(book, [*remaining, finish_entry(entry)])
+                ledger.write(ledger_file, [*remaining, finish_entry(entry)])
 
 
 def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
@@ -242,17 +241,17 @@ def check_replaced(target: Path | None, ledger: Ledger | None) -> None:
     if target is None or ledger is None:
         raise BadOption("--replace", "it replaces a file that the ledger knows. Omit it, or --no-ledger.")
     ledger.recover()
-    book = ledger.read()
-    find_replaced(target, hash_path(book.key, target), book.releases)
+    ledger_file = ledger.read()
+    find_replaced(target, hash_path(ledger_file.key, target), ledger_file.releases)
 
 
-def find_replaced(target: Path, place: str, releases: Sequence[LedgerEntry]) -> int:
+def find_replaced(target: Path, path_hash: str, releases: Sequence[LedgerEntry]) -> int:
     """The number of the release that was put at this very path and still lies there; a copy elsewhere stays.
 
-    A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has no place.
+    A link is refused: it would be replaced, and the file behind it would stay.  A release of a series has none.
     """
     lies = digest(target) if target.is_file() and not target.is_symlink() else ""
-    entries = [at for at, old in enumerate(releases) if old.release == lies and old.place == place != ""]
+    entries = [at for at, old in enumerate(releases) if old.release == lies and old.path_hash == path_hash != ""]
     if not entries:
         reason = f"{target.name!r} is no release that the ledger knows at this path and outside a series."
         raise BadOption("--replace", f"{reason} Omit --replace, or write to the path of that release.")
@@ -276,7 +275,7 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
-def judge(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
+def judge_release(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
@@ -293,7 +292,7 @@ def judge_new(parts: Sequence[DraftRelease], past: Past, terms: AdmissionOptions
     They are a part of the table, so earlier releases of all of it count as releases of some of its rows.
     """
     rest = past._replace(same=(), shared=past.before)
-    admissions = [judge(part, rest, terms) for part in parts]
+    admissions = [judge_release(part, rest, terms) for part in parts]
     with_past = [admission for admission in admissions if admission.verdict != "first"]
     return with_past[0] if with_past else Admission("series", len(terms.series or ()))
 
@@ -312,15 +311,15 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     whole = {entry.release for entry in past.same}
     others = [path for release, path in files.items() if release in known - whole]
     try:
-        at_hand = {first_of(entry) for entry in before if entry.release in files}
-        lacking = [entry for entry in before if first_of(entry) not in at_hand]
-        comparison = compare(draft, list(files.values()), trusted, others, not lacking)
+        at_hand = {find_first_hash(entry) for entry in before if entry.release in files}
+        lacking = [entry for entry in before if find_first_hash(entry) not in at_hand]
+        comparison = compare_with_files(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         rename = f" {AS_NAMED}" if isinstance(reason, NoSuchColumn) else ""
         raise refuse(when, f"They cannot be compared. {reason.typed}{rename}") from None
     nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
-        first = {entry.release: first_of(entry) for entry in before}
+        first = {entry.release: find_first_hash(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
         admission = Admission("nested", count, nested_in=nested.path.name, judged=tuple(known))
         return replace(admission, same_as=first.get(same, "") if same else "")
@@ -360,12 +359,12 @@ def is_enough(composition: Composition, past: Past, of_others: bool, terms: Admi
     return (of_others or terms.series is not None) and is_kept
 
 
-def first_of(entry: LedgerEntry) -> str:
+def find_first_hash(entry: LedgerEntry) -> str:
     """The hash of the first release that an entry repeats; its own where it repeats none."""
     return entry.same_as or entry.release
 
 
-def compare(
+def compare_with_files(
     draft: DraftRelease, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
 ) -> PastComparison:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
@@ -388,7 +387,7 @@ def compare(
             if path in trusted and other.release is release and is_coarsening(later, other):
                 is_same = is_coarsening(other, later)
                 if is_same or not (has_histories(mine) and not has_histories(release)):
-                    return PastComparison(Nested(path, is_same))
+                    return PastComparison(Coarsened(path, is_same))
         if not all_known:
             return PastComparison()
         lacking = [name for name in columns if name not in table.columns]
@@ -429,7 +428,7 @@ def has_histories(release: Published) -> bool:
 
 
 def check_room(table: Table, releases: int, pairs: int = 0) -> None:
-    """Releases are compared in memory, row by row: refused, with the number, where there is not enough.
+    """Refuse a comparison of releases, row by row, that does not fit in memory.
 
     A row and a cell that it could be in are a pair; where boxes overlap, there are more than one for a row and release.
     """

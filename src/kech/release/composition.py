@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, read_position, read_prefix, read_set
 from kech.errors import BadOption
-from kech.release.covers import Cover, find_cover, find_present, leave_undecided_alone
+from kech.release.covers import Cover, find_cover, find_present, isolate_undecided
 from kech.release.linkage import Bools, Linkage, LinkedColumn
 from kech.release.meet import Check, ReleasedClasses, count_joint, find_meet, list_classes
-from kech.release.placement import place_own, rule_out
-from kech.release.published import Ints, Published, normalize_cell
+from kech.release.placement import cover_own_cells, rule_out_impossible
+from kech.release.published import Ints, normalize_cell
 
 Content = Counter[tuple[Cell, ...]]  # the other cells of the rows of a class
 Contents = list[Content]
@@ -65,15 +65,15 @@ def compose(
     Releases in the places `partly_read` have quasi-identifiers that the table lacks.  Others may know these, and with
     them which of several classes a row is in: such rows are nobody's candidates but their own.
     """
-    k = min(promised_k(linkage.release) for linkage in linkages)
+    k = min(linkage.release.promised_k for linkage in linkages)
     fits = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
     if check:
         check(sum(len(cover.row) for cover in fits))
-    placed = (place_rows(linkages[i], cover, i in others) for i, cover in enumerate(fits))
+    placed = (cover_for_reader_and_owner(linkages[i], cover, i in others) for i, cover in enumerate(fits))
     covers, own = zip(*placed, strict=True)
     if not is_part:
         check_overlap(covers, linkages, others, option)
-    alone = [leave_undecided_alone(cover) if i in partly_read else cover for i, cover in enumerate(own)]
+    alone = [isolate_undecided(cover) if i in partly_read else cover for i, cover in enumerate(own)]
     holders = find_present(covers)
     surely = holders & ~np.isin(np.arange(len(linkages)), list(others))
     classes = list_classes([linkage.release for linkage in linkages])
@@ -93,12 +93,12 @@ def compose(
     )
 
 
-def place_rows(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, Cover]:
+def cover_for_reader_and_owner(linkage: Linkage, cover: Cover, is_other: bool) -> tuple[Cover, Cover]:
     """Which rows could be in which class for a reader of the file; and for the owner, who knows their other cells."""
     if is_other:
         return cover, cover
-    reader = rule_out(cover, linkage.release.sizes)
-    return reader, place_own(reader, [(linkage, np.arange(linkage.rows))])
+    reader = rule_out_impossible(cover, linkage.release.sizes)
+    return reader, cover_own_cells(reader, [(linkage, np.arange(linkage.rows))])
 
 
 def add_cells(classes: Sequence[ReleasedClasses], covers: Sequence[Cover]) -> list[ReleasedClasses]:
@@ -122,11 +122,6 @@ def check_overlap(covers: Sequence[Cover], linkages: Sequence[Linkage], others: 
             "fewer than half of the rows lie in classes of all releases, though some rows are the same: values are "
             "written or read in another way. Write them as they were, or repeat the earlier release.",
         )
-
-
-def promised_k(release: Published) -> int:
-    """The rows of the smallest class of a release; its people, where its maker counted them."""
-    return int((release.document.get("stated") or {}).get("k") or release.sizes.min())
 
 
 def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
@@ -236,20 +231,22 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     """The later class that each earlier one goes into, -1 for none; None where the later file could not lack it."""
     missing = earlier.release.rows - later.release.rows
     known = {column.axis["column"]: column for column in earlier.columns}
-    holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
+    holders = [LabelContainment(known.get(column.axis["column"]), column) for column in later.columns]
     columns = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
         label = tuple(None if column is None else labels[column] for column in columns)
-        into.append(choose_holder(holders, label, same.get(label), later.release.sizes))
+        into.append(choose_containing_class(holders, label, same.get(label), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
             return None
     return np.array(into, np.int64)
 
 
-def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: int | None, sizes: Ints) -> int:
+def choose_containing_class(
+    holders: Sequence["LabelContainment"], labels: tuple[Cell, ...], same: int | None, sizes: Ints
+) -> int:
     """The class with equal labels, else the smallest one whose labels contain all these, else none: -1."""
     pairs = list(zip(holders, labels, strict=True))
     if same is not None and all(holder.holds(label, same) for holder, label in pairs):
@@ -259,8 +256,8 @@ def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: i
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holder:
-    """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
+class LabelContainment:
+    """One quasi-identifier of two releases: which later labels contain an earlier one.
 
     Labels are compared by what they say, not by what the table holds: [20, 39] is not 23, though all below it are 23.
     """
@@ -323,7 +320,7 @@ class Holder:
         same_node = label == within and ours["axis"] == theirs["axis"] == "hierarchy"
         if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
             return True
-        values, prefix = stands_for(self.earlier, label), read_prefix(within)
+        values, prefix = list_values_of_label(self.earlier, label), read_prefix(within)
         if ours["axis"] == "hierarchy" and prefix and not self.later.paths:
             begins = {label} if theirs["axis"] == "hierarchy" and read_prefix(label) else values
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
@@ -331,7 +328,7 @@ class Holder:
             low, high, closed = self.later.interval(within)
             positions = [read_position(ours, value) for value in values or [""]]
             return all(low <= x < high or (closed and x == high) for x in positions)
-        return bool(values) and values <= stands_for(self.later, within)
+        return bool(values) and values <= list_values_of_label(self.later, within)
 
 
 def is_everything(axis: Axis, label: Cell) -> bool:
@@ -345,7 +342,7 @@ def count_leaves(axis: Axis, label: str) -> int:
     return int(axis["labels"].get(label, 1))
 
 
-def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
+def list_values_of_label(column: LinkedColumn, label: str) -> frozenset[str]:
     """The values of a label; none where they cannot be listed."""
     if column.is_line:
         low, high, _ = column.interval(label)

@@ -106,11 +106,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         """
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
-        codes = encode(self.partition_.points.axes, columns)
+        codes = encode_rows(self.partition_.points.axes, columns)
         classes = find_classes(self.partition_, codes)
         if len(self.left_out_.codes):
             gone = set(map(bytes, self.left_out_.codes))
-            classes[[bytes(row) in gone for row in encode(self.left_out_.axes, columns)]] = -1
+            classes[[bytes(row) in gone for row in encode_rows(self.left_out_.axes, columns)]] = -1
         cells: dict[str, Any] = {}
         for name, column in columns.items():
             labels = self.labels_.get(name)
@@ -172,10 +172,10 @@ def as_arrow(values: NDArray[Any]) -> pa.Array:
     try:
         return pa.array(values, from_pandas=True)
     except pa.ArrowException:
-        raise BadOption("X", "a column mixes types; convert it to one.") from None
+        raise BadOption("X", "one of its columns mixes types. Convert that column to one type.") from None
 
 
-def encode(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
+def encode_rows(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
     """Codes of every row, read by the same engine as the fitted table; -1 for values that have no place."""
     names = [axis.column for axis in axes]
     with read_table(pa.table({name: columns[name] for name in names}), quasi_identifiers=names) as table:

@@ -12,19 +12,29 @@ LINES = ("number", "date")
 
 
 def check_fixed(table: Table, request: Request) -> None:
-    """Refuse a column whose labels would follow from its rows, a level that is missing, and missing values."""
-    levels = request.cut.levels or {}
+    """Refuse a column whose labels would follow from its rows, a level that is missing, and missing values.
+
+    Levels that are drawn may be missing, but one of them at least must be.
+    """
+    levels, is_drawn, left = request.cut.levels or {}, request.goal.dp_search is not None, 0
     if unknown := [name for name in levels if name not in table.quasi_identifiers]:
         raise BadOption("--levels", f"{unknown[0]!r} is no quasi-identifier. Omit it.")
     for column in table.quasi_identifiers:
         kind = "hierarchy" if find_hierarchy(table, column) is not None else table.choice(column).kind
         check_kind(column, kind, is_stepped=not isinstance(request.labels.for_axis(table.choice(column))[0], str))
-        if (column in levels) == (kind in LINES):
-            advice = "Its level is its step (--grid): omit it" if kind in LINES else "Name its level: --levels job=1"
+        left += kind not in LINES and column not in levels
+        if (column in levels) == (kind in LINES) and not (is_drawn and kind not in LINES):
+            advice = (
+                "Its level is its step (--grid): omit it"
+                if kind in LINES
+                else ("Name its level (--levels job=1), or let it be drawn (--dp-search 0.1)")
+            )
             raise BadOption("--levels", f"column {column!r} is a {kind} axis for --dp-epsilon. {advice}.")
         if table.facts(column).nulls:
             reason = f"column {column!r} has missing values, for which --dp-epsilon has no level"
             raise BadOption("--dp-epsilon", f"{reason}. Write a value in their place before, such as unknown or -1.")
+    if is_drawn and not left:
+        raise BadOption("--dp-search", "every level is fixed, and there is none to draw. Omit it, or --levels.")
 
 
 def check_kind(column: str, kind: str | None, *, is_stepped: bool) -> None:

@@ -18,7 +18,7 @@ from kech.errors import BadOption
 from kech.release.composition import count_contents, find_same
 from kech.release.covers import Cover, cover_classes, find_cover, find_present
 from kech.release.linkage import Bools, Linkage, check_covers, link
-from kech.release.placement import place_own, rule_out
+from kech.release.placement import cover_own_cells, rule_out_impossible
 from kech.release.published import Ints
 
 HELD = (
@@ -43,7 +43,7 @@ class LinkedVersion:
         """Which keys could be in which class, by labels and sizes of classes."""
         cover = find_cover(self.linkage, option)
         order = np.argsort(self.key[cover.row], kind="stable")
-        return rule_out(Cover(self.key[cover.row][order], cover.cell[order]), self.linkage.release.sizes)
+        return rule_out_impossible(Cover(self.key[cover.row][order], cover.cell[order]), self.linkage.release.sizes)
 
     def cover_held(self, earlier: Sequence["LinkedVersion"], option: str) -> Cover:
         """Which keys could be in which class of a series, which may still hold their cells of earlier versions."""
@@ -59,7 +59,7 @@ class LinkedVersion:
             if release.document["series"]["version"] == 1 + len(earlier):
                 raise
             raise BadOption(option, HELD) from None
-        return rule_out(Cover(keys, cells), release.sizes)
+        return rule_out_impossible(Cover(keys, cells), release.sizes)
 
     def list_held(self, earlier: Sequence["LinkedVersion"]) -> list[tuple[Linkage, Ints]]:
         """The release linked to each version whose rows it could hold, with the keys of these."""
@@ -68,7 +68,7 @@ class LinkedVersion:
 
     def narrow(self, cover: Cover, earlier: Sequence["LinkedVersion"]) -> Cover:
         """What the owner knows beyond a reader: a row is where its own cells are published."""
-        return place_own(cover, self.list_held(earlier))
+        return cover_own_cells(cover, self.list_held(earlier))
 
 
 def cover_all(versions: Sequence[LinkedVersion], option: str) -> list[Cover]:

@@ -58,7 +58,9 @@ class LedgerEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     columns: tuple[str, ...] = ()  # their names, as published
     sketch: str = ""  # the file of its sketches
     name: str = ""  # of the published file or table, for its owner to know it again
-    place: str = ""  # keyed hash of where the published file was put; none of a release of a series
+    path_hash: str = msgspec.field(
+        default="", name="place"
+    )  # keyed hash of where the published file was put; none of a release of a series
 
     @property
     def words(self) -> str:
@@ -94,29 +96,29 @@ class Ledger:
 
     @contextmanager
     def lock(self) -> Iterator[LedgerFile]:
-        """The book, while no other process reads or writes it."""
+        """The ledger file, while no other process reads or writes it."""
         with hold_lock(self.folder / "ledger.lock", "Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
 
     def read(self) -> LedgerFile:
-        """The book as it stands; a new one has a new key."""
+        """The ledger file as it stands; a new one has a new key."""
         try:
-            book = msgspec.json.decode(self.path.read_bytes(), type=LedgerFile)
+            ledger_file = msgspec.json.decode(self.path.read_bytes(), type=LedgerFile)
         except FileNotFoundError:
-            book = LedgerFile(VERSION, secrets.token_hex(32), [])
+            ledger_file = LedgerFile(VERSION, secrets.token_hex(32), [])
         except OSError as failure:
             raise BadLedger(self.path, f"it cannot be read: {failure.strerror}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadLedger(self.path, "it is damaged.") from None
-        if book.ledger not in (FIRST_VERSION, VERSION):
-            raise BadLedger(self.path, "this version is not known to this kech.")
-        if not re.fullmatch(KEY, book.key):
+        if ledger_file.ledger not in (FIRST_VERSION, VERSION):
+            raise BadLedger(self.path, "a newer kech wrote it. Use that version of kech.")
+        if not re.fullmatch(KEY, ledger_file.key):
             raise BadLedger(self.path, "its key is damaged.")
-        return book
+        return ledger_file
 
-    def write(self, book: LedgerFile, releases: list[LedgerEntry]) -> None:
-        """Put a book with these releases in place, whole or not at all; the ledger must be held."""
-        new = LedgerFile(VERSION, book.key, releases, book.check)
+    def write(self, ledger_file: LedgerFile, releases: list[LedgerEntry]) -> None:
+        """Put a ledger file with these releases in place, whole or not at all; the ledger must be held."""
+        new = LedgerFile(VERSION, ledger_file.key, releases, ledger_file.check)
         write_text(self.path, msgspec.json.format(msgspec.json.encode(new)).decode() + "\n", private=True)
         kept = {entry.sketch for entry in releases}
         for path in self.sketches.iterdir() if self.sketches.is_dir() else ():
@@ -128,13 +130,13 @@ class Ledger:
         """The folder of the sketches, a file for each release."""
         return self.folder / SKETCHES
 
-    def open_secret(self, book: LedgerFile) -> OwnerSecret:
+    def open_secret(self, ledger_file: LedgerFile) -> OwnerSecret:
         """The secret that sketches are keyed with; another one could not know any row again, so it is refused."""
         secret = open_secret_in(self.folder)
         check = secret.derive("ledger check").hex()[:SHORTEST]
-        if book.check not in ("", check):
+        if ledger_file.check not in ("", check):
             raise BadLedger(self.path, "the secret beside it is another one, so kech recognises no row.")
-        book.check = check
+        ledger_file.check = check
         return secret
 
     def keep_sketches(self, sketches: Iterable[Sketch]) -> str:
@@ -155,18 +157,18 @@ class Ledger:
             raise BadLedger(self.path, f"the hashes of its release {entry.release[:SHORTEST]} are damaged.") from None
 
     def recover(self) -> None:
-        """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
+        """Strike out what a killed run had entered and never put in place; forget how the others were put in place.
 
         Where nobody can tell, as with a database that does not answer, an entry stays.
         """
         if not self.path.exists() or not any(entry.draft for entry in self.read().releases):
             return
-        with self.lock() as book:
-            statuses = [(entry, find_status(entry)) for entry in book.releases]
+        with self.lock() as ledger_file:
+            statuses = [(entry, find_status(entry)) for entry in ledger_file.releases]
             kept = [
                 finish_entry(entry) if status == "placed" else entry for entry, status in statuses if status != "never"
             ]
-            self.write(book, kept)
+            self.write(ledger_file, kept)
 
     def list_releases(self) -> list[dict[str, Any]]:
         """All releases, the first one first; tables are numbered as they came."""
@@ -192,11 +194,11 @@ class Ledger:
             raise BadOption(
                 "--forget", f"this is no release. Name a released file, or at least {SHORTEST} letters of its hash."
             )
-        with self.lock() as book:
-            struck = [entry for entry in book.releases if entry.release.startswith(start)]
+        with self.lock() as ledger_file:
+            struck = [entry for entry in ledger_file.releases if entry.release.startswith(start)]
             if not struck:
                 raise BadOption("--forget", "the ledger knows no such release. Choose one that `kech ledger` lists.")
-            self.write(book, [entry for entry in book.releases if entry not in struck])
+            self.write(ledger_file, [entry for entry in ledger_file.releases if entry not in struck])
         return [entry.release for entry in struck]
 
 
@@ -226,7 +228,7 @@ def find_status_of_table(address: Address, release: str) -> str:
 
 
 def finish_entry(entry: LedgerEntry) -> LedgerEntry:
-    """An entry once its release is in its place."""
+    """An entry once its release is in place."""
     return msgspec.structs.replace(entry, draft="", address="")
 
 

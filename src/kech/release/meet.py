@@ -19,8 +19,8 @@ from kech.release.covers import (
     Cover,
     count_candidates,
     count_distinct,
-    find_least,
     find_present,
+    find_smallest_cells,
     intersect_all,
     pair_cells,
     restrict,
@@ -86,7 +86,7 @@ def find_meet(
         mine = is_mine[covered]
         keys.append(covered[mine])
         fewest = np.minimum.reduceat(most, first) if len(first) else first
-        together.append(np.minimum(find_least(joint, person), fewest)[mine])
+        together.append(np.minimum(find_smallest_cells(joint, person), fewest)[mine])
         surest += count_surest(intersect_all(list(parts.values()), check), person)[mine].tolist()
         fits = [np.bincount(part.row, minlength=len(is_mine)) > 1 for part in parts.values()]
         undecided += int((np.logical_or.reduce(fits) & is_mine)[covered[mine]].sum())
@@ -145,11 +145,11 @@ def meet_all(covers: Sequence[Cover], classes: Sequence[ReleasedClasses], check:
     """
     joint, label, most = covers[0], classes[0].label[covers[0].cell], classes[0].size[covers[0].cell]
     for cover, released in zip(covers[1:], classes[1:], strict=True):
-        place = Cover(joint.row, np.arange(len(joint.row)))
+        intersection = Cover(joint.row, np.arange(len(joint.row)))
         if check:
             check(int(np.bincount(cover.row, minlength=int(joint.row.max(initial=-1)) + 1)[joint.row].sum()))
-        row, ours, theirs = pair_cells(place, cover)
-        kept = find_steady(row, label[ours] == released.label[theirs])
+        row, ours, theirs = pair_cells(intersection, cover)
+        kept = prefer_equal_labels(row, label[ours] == released.label[theirs])
         row, ours, theirs = row[kept], ours[kept], theirs[kept]
         pairs = joint.cell[ours] * (int(theirs.max(initial=0)) + 1) + theirs
         joint, label = Cover(row, np.unique(pairs, return_inverse=True)[1].ravel()), released.label[theirs]
@@ -157,8 +157,8 @@ def meet_all(covers: Sequence[Cover], classes: Sequence[ReleasedClasses], check:
     return joint, most
 
 
-def find_steady(row: Ints, is_same: Bools) -> Bools:
-    """Which pairs to keep: those with equal labels, of rows that have such a pair; of others all."""
+def prefer_equal_labels(row: Ints, is_same: Bools) -> Bools:
+    """Which pairs to keep: those with equal labels of rows that have such a pair, otherwise all."""
     has_same = np.zeros(int(row.max(initial=-1)) + 1, bool)
     has_same[row[is_same]] = True
     return is_same | ~has_same[row]

@@ -17,13 +17,13 @@ from kech.release.linkage import Bools, Linkage, read_codes
 from kech.release.published import Ints, normalize_cell
 
 
-def rule_out(cover: Cover, sizes: Ints) -> Cover:
-    """Without the pairs of a row and a class that no placement has which fills every class."""
-    possible = find_possible(cover.row, cover.cell, sizes)
+def rule_out_impossible(cover: Cover, sizes: Ints) -> Cover:
+    """The cover without pairs of a row and a class that no placement has which fills every class."""
+    possible = find_fillable_pairs(cover.row, cover.cell, sizes)
     return Cover(cover.row[possible], cover.cell[possible])
 
 
-def find_possible(row: Ints, slot: Ints, room: Ints) -> Bools:
+def find_fillable_pairs(row: Ints, slot: Ints, room: Ints) -> Bools:
     """Which pairs of a row and a slot are in some placement that fills every slot; rows may be left over.
 
     All are, where slots have room for more rows than there are, or cannot be filled: then rows are read in another way.
@@ -56,11 +56,11 @@ class Slots:
     def look_up(self, cell: Ints, code: Ints) -> Ints:
         """The slot of these cells in these classes; -1 where there is none."""
         name = cell * self.width + code
-        place = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
-        return np.where(self.name[place] == name, self.by_name[place], -1)
+        index = np.minimum(np.searchsorted(self.name, name), len(self.name) - 1)
+        return np.where(self.name[index] == name, self.by_name[index], -1)
 
 
-def place_own(cover: Cover, linkages: Sequence[tuple[Linkage, Ints]]) -> Cover:
+def cover_own_cells(cover: Cover, linkages: Sequence[tuple[Linkage, Ints]]) -> Cover:
     """What the owner knows beyond a reader: a row is where its own cells are published, if they are.
 
     The release is linked to the versions of the table that it may hold rows of, each with the keys of its rows.
@@ -75,7 +75,7 @@ def place_own(cover: Cover, linkages: Sequence[tuple[Linkage, Ints]]) -> Cover:
         pairs.append(known[slot >= 0])
         slots.append(slot[slot >= 0])
     pair, slot = fill_others(cover, listed, np.concatenate(pairs), np.concatenate(slots))
-    possible = find_possible(cover.row[pair], slot, listed.room)
+    possible = find_fillable_pairs(cover.row[pair], slot, listed.room)
     kept = np.unique(pair[possible])
     return Cover(cover.row[kept], cover.cell[kept])
 
@@ -111,13 +111,13 @@ def encode_cells(linkage: Linkage, columns: Sequence[str]) -> tuple[Ints, Ints]:
     """A number for the cells of each record of the release and of each row of the table; equal cells have the same."""
     released, rows = linkage.release.rows, linkage.rows
     codes = np.zeros((released + rows, max(1, len(columns))), np.int64)
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         numbers: dict[object, int] = {}
         texts, of_row = read_codes(linkage.table, [name])[name]
         known = {text: numbers.setdefault(normalize_cell(text), len(numbers)) for text in dict.fromkeys(texts)}
         cells = linkage.release.cells[name]
         known |= {text: numbers.setdefault(normalize_cell(text), len(numbers)) for text in dict.fromkeys(cells)}
-        codes[:released, place] = [known[text] for text in cells]
-        codes[released:, place] = np.array([known[text] for text in texts], np.int64)[of_row]
+        codes[:released, index] = [known[text] for text in cells]
+        codes[released:, index] = np.array([known[text] for text in texts], np.int64)[of_row]
     numbered = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
     return numbered[:released], numbered[released:]

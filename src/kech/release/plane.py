@@ -75,7 +75,7 @@ def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
     """A quasi-identifier; of another column of the table it is said that it is none."""
     origin = partition.points.origin
     if name not in names and origin and name in origin.table.columns:
-        raise BadOption("--on", f"column {name!r} is no quasi-identifier here; name two of {', '.join(names)}.")
+        raise BadOption("--on", f"column {name!r} is no quasi-identifier here. Name two of {', '.join(names)}.")
     if name not in names:
         raise NoSuchColumn(name, names)
 
@@ -190,7 +190,7 @@ def gather_boxes(
     """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
     boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
     alike, at = np.unique(boxes, axis=0, return_inverse=True)
-    sides_of_axes = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
+    sides_of_axes = [box_sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
     opened = sum(
         open_ * side
         for (_, _, *both), coordinate in zip(sides_of_axes, (1, 4), strict=True)
@@ -200,7 +200,7 @@ def gather_boxes(
     return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)
 
 
-def sides(
+def box_sides(
     axis: Axis, frame: AxisRange, lo: Ints, hi: Ints
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Where ranges of codes begin and end, and whether they are open there: numbers and dates where they lie, values

@@ -15,7 +15,7 @@ import numpy as np
 from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
 from kech.axes.grid import DAY, Floats, Ints
 from kech.cuts.history import price_history
-from kech.cuts.regime import cut_at
+from kech.cuts.regime import cut_at_eps
 from kech.errors import BadOption, unusable_value
 from kech.points.partition import Partition
 from kech.release.column_costs import ColumnCost, compute_column_costs
@@ -23,7 +23,7 @@ from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
 from kech.release.release import Release
 from kech.release.rows import find_class_of_loaded_rows
-from kech.release.sentences import column_words, consequences, price_words
+from kech.release.sentences import column_words, price_words, release_words
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
 from kech.spectrum import measure_partition
@@ -104,7 +104,7 @@ def compute_preview(
         return preview_release(seen, on, rows, costs=costs)
     if eps is None or not 0 <= eps < inf:
         raise unusable_value("--radius", "Give a radius of 0 or more.")
-    return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
+    return Preview(None, (), (), (), [], [], see_plane(cut_at_eps(seen.filtration, eps), on, cells=False))
 
 
 def preview_price(table: Table, request: Request) -> Preview:
@@ -127,15 +127,17 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     figures = asdict(
         measure_partition(parameters["cut"], parameters["k"], partition, None, parameters.get("t_kind", "equal"))
     )
-    columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
+    columns = tuple(
+        describe_column(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes))
+    )
     table = release.table
     indices = [table.loaded.index(name) for name in release.columns]
     before = [[row[at] for at in indices] for row in table.head(rows)] if rows else []
     classes = find_class_of_loaded_rows(release)[: len(before)].tolist() if rows else []
-    after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
+    after = [None if group < 0 else label_row(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
     shared = weigh_shared_values(partition, release.request)
-    says = consequences(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
+    says = release_words(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)
     return Preview(figures, columns, *shown, costs=price_columns(release) if costs else (), shared=shared)
@@ -149,7 +151,7 @@ def price_columns(release: Release) -> tuple[ColumnCost, ...]:
     return compute_column_costs(partition.points, release.parameters["k"], threads=release.table.threads)
 
 
-def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
+def describe_column(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
     """What becomes of the j-th quasi-identifier, over the classes weighted with their rows."""
     axis, rows = partition.points.axes[j], partition.sizes
     lo, hi = partition.lo[:, j], partition.hi[:, j]
@@ -161,13 +163,13 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPr
     exact, missing, lost, open_ = (
         int(rows[mask].sum()) / int(rows.sum()) for mask in (is_exact, is_missing, is_lost, is_open)
     )
-    width = float((rows * has_ends) @ in_values(axis, lo, hi) / rows[has_ends].sum()) if has_ends.any() else None
+    width = float((rows * has_ends) @ measure_labels(axis, lo, hi) / rows[has_ends].sum()) if has_ends.any() else None
     about = ColumnPreview(axis.column, axis.kind, width, exact, missing, lost, losses[axis.column], open_)
     return replace(about, words=column_words(about))
 
 
-def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
-    """How wide labels are: in numbers, in days, or in values of the table that they may stand for."""
+def measure_labels(axis: Axis, lo: Ints, hi: Ints) -> Floats:
+    """The widths of labels: in numbers, in days, or in values of the table that they may stand for."""
     if isinstance(axis, TextAxis):
         return np.asarray(hi - lo + 1.0)
     widths = axis.widths(lo, hi)
@@ -177,7 +179,7 @@ def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
     return np.asarray(1 + widths * (axis.parameters(())["leaves"] - 1))
 
 
-def relabel(release: Release, row: Cells, group: int) -> Cells:
-    """A row as its class is printed."""
+def label_row(release: Release, row: Cells, group: int) -> Cells:
+    """A row with the labels of its class."""
     pairs = zip(release.columns, row, strict=True)
     return [release.labels[name][group] if name in release.labels else cell for name, cell in pairs]

@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
+from kech.certificate import (
+    AnyPath,
+    Axis,
+    Cell,
+    as_brackets,
+    check_certificate,
+    open_published,
+    promised_k,
+    read_claims,
+)
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn, check_path
 from kech.points.people import mix
 from kech.request.parts import as_names
@@ -51,6 +60,11 @@ class Published:
     def rows(self) -> int:
         """Number of rows."""
         return len(self.group)
+
+    @property
+    def promised_k(self) -> int:
+        """The k that its maker states in people, otherwise the rows of its smallest class."""
+        return promised_k(self.document, int(self.sizes.min()))
 
     def column_labels(self, column: str) -> list[Cell]:
         """The label of each class in one quasi-identifier."""

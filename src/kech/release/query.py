@@ -93,8 +93,8 @@ def check_query(release: "Release") -> None:
         raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
-    if request.labels.labels not in ("brackets", "dash"):
-        raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or --labels dash.")
+    if request.labels.labels not in ("text", "dash"):
+        raise BadOption("--as-sql", "a query writes labels as text. Take --labels text or --labels dash.")
     if options.null_values or options.decimal or options.dates or options.fold_variants:
         reason = "a query takes cells as the database holds them."
         raise BadOption("--as-sql", f"{reason} Omit --null-values, --decimal, --dates and --fold-variants.")
@@ -129,14 +129,14 @@ def position_of(axis: Mapping[str, Any]) -> str:
 def interval_condition(axis: Mapping[str, Any], value: str, label: str) -> str:
     """Whether a place lies in an interval."""
     low, high, closed = split_interval(label)
-    low, high = (end and place_literal(axis, end) for end in (low, high))
+    low, high = (end and position_literal(axis, end) for end in (low, high))
     if low == high:
         return f"{value} = {low}"
     sides = [f"{value} >= {low}"] * bool(low) + [f"{value} {'<=' if closed else '<'} {high}"] * bool(high)
     return " AND ".join(sides)
 
 
-def place_literal(axis: Mapping[str, Any], end: str) -> str:
+def position_literal(axis: Mapping[str, Any], end: str) -> str:
     """An end of an interval as a constant."""
     return f"TIMESTAMP {literal(end)}" if axis["axis"] == "date" else f"CAST({literal(end)} AS DOUBLE PRECISION)"
 

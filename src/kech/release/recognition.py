@@ -20,7 +20,7 @@ from math import inf, log
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.release.sketches import Kind, Sketch
+from kech.release.sketches import Sketch, SketchKind
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ UNLIKELY = 1e-4  # chance that names agree on a quasi-identifier by accident
 LEAST_CHANCE = 1e-6  # that two people agree on one
 
 
-def share_rows(ours: Mapping[Kind, Sketch], theirs: Iterable[Sketch]) -> bool:
+def share_rows(ours: Mapping[SketchKind, Sketch], theirs: Iterable[Sketch]) -> bool:
     """Whether names agree on a quasi-identifier too, or quasi-identifiers together, or half of the columns.
 
     Of several columns that could tell, one alone is not believed: quotas make tables of different people alike.
@@ -91,7 +91,7 @@ def count_alike(one: Sketch, other: Sketch) -> tuple[Floats, Floats]:
     return first, second
 
 
-def share_people(name: Kind, pairs: Mapping[Kind, tuple[Sketch, Sketch]]) -> bool:
+def share_people(name: SketchKind, pairs: Mapping[SketchKind, tuple[Sketch, Sketch]]) -> bool:
     """Whether names in both tables are the same people: they agree on a quasi-identifier more than others would.
 
     Two tables may number different people alike, from 1 on.
@@ -103,12 +103,12 @@ def share_people(name: Kind, pairs: Mapping[Kind, tuple[Sketch, Sketch]]) -> boo
     return any(is_unlikely(shared, kind, pairs) for kind in traits)
 
 
-def is_unlikely(shared: int, trait: Kind, pairs: Mapping[Kind, tuple[Sketch, Sketch]]) -> bool:
+def is_unlikely(shared: int, trait: SketchKind, pairs: Mapping[SketchKind, tuple[Sketch, Sketch]]) -> bool:
     """Whether so many of the shared names agree on a trait as different people would once in 10,000 times at most.
 
     Chernoff: the chance of a share s or more, where each agrees with the chance p, is at most exp(-n KL(s || p)).
     """
-    column = Kind("column", trait.columns[-1:])
+    column = SketchKind("column", trait.columns[-1:])
     chance = max(map(agree_at_random, pairs[column])) if column in pairs else 1.0
     share, chance = min(1.0, count_shared(*pairs[trait]) / shared), max(chance, LEAST_CHANCE)
     return share > chance and shared * divergence(share, chance) >= -log(UNLIKELY)

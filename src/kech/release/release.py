@@ -32,7 +32,7 @@ from kech.release.query import build_query
 from kech.release.sharing import weigh_shared_values
 from kech.release.tallies import ColumnTaker, HistoryTally, MappingDraft, PeopleTally, ValueTally, mapping_aside
 from kech.release.writing import (
-    FORMATS,
+    WRITTEN_FORMATS,
     Written,
     as_json,
     as_missing,
@@ -279,7 +279,7 @@ class Release:
             draft_file(target) as draft,
             draft_file(beside) as certificate_draft,
         ):
-            format, people = FORMATS[target.suffix.lower()], self.people_tally()
+            format, people = WRITTEN_FORMATS[target.suffix.lower()], self.people_tally()
             write_batches(
                 self.stream_counted(mapped, people, for_csv=format == "csv", listed=format != "csv"), draft, target
             )
@@ -299,7 +299,9 @@ class Release:
     ) -> dict[str, Any]:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
-            raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
+            raise BadOption(
+                "--certificate", "a table in a database has no certificate beside it. Name a file: --certificate FILE."
+            )
         with refuse_disk_errors(Path(certificate)):
             beside = check_certificate_path(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)

@@ -15,7 +15,7 @@ MOST_NAMED = 3  # columns that have a sentence of their own
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
 
 
-def consequences(
+def release_words(
     figures: Mapping[str, Any],
     parameters: Mapping[str, Any],
     left_out: float,
@@ -194,8 +194,9 @@ def sample_words(parameters: Mapping[str, Any]) -> Iterator[str]:
     """What differential privacy promises, and who states what."""
     if "dp_epsilon" in parameters:
         pair = f"({parameters['dp_epsilon']:g}, {parameters['dp_delta']:g})"
+        levels = "drawn levels" if "dp_search" in parameters else "fixed levels"
         yield (
-            f"The rows are a random sample ({percent(parameters['dp_rate'])}) at fixed levels: the maker states that. "
+            f"The rows are a random sample ({percent(parameters['dp_rate'])}) at {levels}: the maker states that. "
             f"The file is {pair}-differentially private for every row, since k is {parameters['k']:,} or more: that is "
             "recounted."
         )

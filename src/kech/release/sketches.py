@@ -35,7 +35,7 @@ MOST_TRAITS = 6  # quasi-identifiers by which names are confirmed
 TUPLE_BYTES = 40  # a row of several columns while its tuples are counted
 
 
-class Kind(NamedTuple):
+class SketchKind(NamedTuple):
     """What is sketched: some columns, as a `column`, a `tuple`, a `name` of people or rows, or a name's `trait`."""
 
     kind: str
@@ -59,9 +59,9 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zeros: bytes  # with which each unkeyed hash begins
 
     @property
-    def of(self) -> Kind:
+    def of(self) -> SketchKind:
         """What was sketched."""
-        return Kind(self.kind, self.columns)
+        return SketchKind(self.kind, self.columns)
 
     def sample(self, depth: int) -> tuple[Hashes, Ints]:
         """Hashes and rows of the values at this depth, which is not less than the sketch's own."""
@@ -70,17 +70,17 @@ class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return np.frombuffer(self.hashes, "<u8")[is_sampled], counts[is_sampled]
 
 
-def list_kinds(table: Table) -> list[Kind]:
+def list_kinds(table: Table) -> list[SketchKind]:
     """What is remembered of a table: names, quasi-identifiers together, and its columns one by one."""
     unique = (name for name in table.identifiers if name in list_readable(table) and is_unique(table, name))
     names = [table.person] if table.person else [(name,) for name in islice(unique, MOST_NAMES)]
     alone = [name for name in table.loaded if name in list_readable(table) and (name,) not in names][:MOST_COLUMNS]
     traits = [name for name in table.quasi_identifiers if name in alone][:MOST_TRAITS]
     return [
-        *(Kind("name", name) for name in names),
-        *(Kind("trait", (*name, trait)) for name in names if len(name) == 1 for trait in traits),
-        *([Kind("tuple", table.quasi_identifiers)] if len(table.quasi_identifiers) > 1 else []),
-        *(Kind("column", (name,)) for name in alone),
+        *(SketchKind("name", name) for name in names),
+        *(SketchKind("trait", (*name, trait)) for name in names if len(name) == 1 for trait in traits),
+        *([SketchKind("tuple", table.quasi_identifiers)] if len(table.quasi_identifiers) > 1 else []),
+        *(SketchKind("column", (name,)) for name in alone),
     ]
 
 
@@ -96,18 +96,18 @@ def is_unique(table: Table, column: str) -> bool:
     return distinct == rows
 
 
-def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> dict[Kind, Sketch]:
+def make_sketches(table: Table, kinds: Iterable[SketchKind], secret: OwnerSecret) -> dict[SketchKind, Sketch]:
     """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
     spelled = spell_columns(table.columns, dict.fromkeys(kinds))
     with with_columns(table, chain.from_iterable(own.columns for own in spelled.values())) as read:
         readable = {*list_readable(read)}
         known = dict.fromkeys(own for own in spelled.values() if {*own.columns} <= readable)
         hashed = HashedTable(read, [own for own in known if own.is_single or has_room(read, known)])
-        drawn = {own: hashed.find_drawer(own)(own) for own in hashed.kinds}
-        return {kind: seal(kind, drawn[own], secret) for kind, own in spelled.items() if own in drawn}
+        drawn = {own: hashed.choose_sketcher(own)(own) for own in hashed.kinds}
+        return {kind: key_sketch(kind, drawn[own], secret) for kind, own in spelled.items() if own in drawn}
 
 
-def spell_columns(columns: Sequence[str], kinds: Iterable[Kind]) -> dict[Kind, Kind]:
+def spell_columns(columns: Sequence[str], kinds: Iterable[SketchKind]) -> dict[SketchKind, SketchKind]:
     """Every kind with its columns as this table spells them: letter case, spaces and punctuation do not count.
 
     Kinds that lack a column are left out, and so are those whose names fit several columns.
@@ -120,7 +120,7 @@ def spell_columns(columns: Sequence[str], kinds: Iterable[Kind]) -> dict[Kind, K
     for kind in kinds:
         own = [names.get(name) or folded.get(fold_name(name), []) for name in kind.columns]
         if all(len(fitting) == 1 for fitting in own):
-            spelled[kind] = Kind(kind.kind, tuple(name for (name,) in own))
+            spelled[kind] = SketchKind(kind.kind, tuple(name for (name,) in own))
     return spelled
 
 
@@ -133,7 +133,7 @@ def fold_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).casefold()) or name
 
 
-def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
+def has_room(table: Table, kinds: Iterable[SketchKind]) -> bool:
     """Whether memory holds all rows of columns that are sketched together; one column is sampled inside the engine."""
     together = {name for kind in kinds if not kind.is_single for name in kind.columns}
     return BASE_BYTES + table.rows * (CODE_BYTES * len(together) + TUPLE_BYTES) <= table.allowed_bytes
@@ -150,7 +150,7 @@ def with_columns(table: Table, columns: Iterable[str]) -> Iterator[Table]:
         yield again
 
 
-class Drawn(NamedTuple):
+class UnkeyedSketch(NamedTuple):
     """What a sketch holds, before it is keyed."""
 
     rows: int
@@ -163,7 +163,7 @@ class Drawn(NamedTuple):
 class HashedTable:
     """A table whose values are hashed, and the value of each row where columns are sketched together."""
 
-    def __init__(self, table: Table, kinds: Sequence[Kind]) -> None:
+    def __init__(self, table: Table, kinds: Sequence[SketchKind]) -> None:
         self.table, self.kinds = table, kinds
         together = [kind for kind in kinds if not kind.is_single]
         traits = [kind.columns for kind in together if kind.kind == "trait"]
@@ -175,9 +175,11 @@ class HashedTable:
         codes = table.engine.code_rows([self.number(name) for name in self.values]) if self.values else np.empty((0, 0))
         self.codes = {name: codes[:, j] for j, name in enumerate(self.values)}
 
-    def find_drawer(self, kind: Kind) -> Callable[[Kind], Drawn]:
-        """Who draws a sketch of this kind."""
-        return self.draw_traits if kind.kind == "trait" else self.draw_values if kind.is_single else self.draw_tuples
+    def choose_sketcher(self, kind: SketchKind) -> Callable[[SketchKind], UnkeyedSketch]:
+        """The method that makes a sketch of this kind."""
+        return (
+            self.sketch_traits if kind.kind == "trait" else self.sketch_values if kind.is_single else self.sketch_tuples
+        )
 
     def sample(self, column: str) -> HashedValues:
         """So many values of a column as a sketch holds."""
@@ -189,41 +191,41 @@ class HashedTable:
         texts = self.values[column].texts
         return ColumnCodes(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
 
-    def draw_values(self, kind: Kind) -> Drawn:
-        """Values of one column; a name counts once."""
+    def sketch_values(self, kind: SketchKind) -> UnkeyedSketch:
+        """The sketch of one column: its values; a name counts once."""
         (column,) = kind.columns
         values = self.values.get(column) or self.sample(column)
         once = kind.kind == "name"
         rows, counts = (values.distinct, np.ones_like(values.rows)) if once else (values.present, values.rows)
-        return thin_out(values.hashes, counts, rows, find_depth(values.distinct))
+        return keep_depth(values.hashes, counts, rows, find_depth(values.distinct))
 
-    def draw_tuples(self, kind: Kind) -> Drawn:
-        """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
+    def sketch_tuples(self, kind: SketchKind) -> UnkeyedSketch:
+        """The sketch of several columns: rows that have a value in all, each hashed by the hashes of its values."""
         columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
         is_complete = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
         rows = scramble(mix([hashes[codes[is_complete]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
         hashes, counts = np.unique(rows, return_counts=True)
         once = kind.kind == "name"
         present, counts = (len(hashes), np.ones_like(counts)) if once else (len(rows), counts)
-        return thin_out(hashes, counts, present, find_depth(len(hashes)))
+        return keep_depth(hashes, counts, present, find_depth(len(hashes)))
 
-    def draw_traits(self, kind: Kind) -> Drawn:
-        """The different values that each sampled name has in a quasi-identifier."""
+    def sketch_traits(self, kind: SketchKind) -> UnkeyedSketch:
+        """The sketch of a trait: the different values that each sampled name has in a quasi-identifier."""
         (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
         complete = np.flatnonzero((who < len(names)) & (what < len(values)))
         name = names[who[complete]]
         pairs = np.unique(np.stack([name, scramble(name ^ values[what[complete]])]), axis=1)
         depth, zeros = find_depth(self.values[kind.columns[0]].distinct), count_zeros(pairs[0])
         kept = pairs[1, zeros >= depth]
-        return Drawn(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])
+        return UnkeyedSketch(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])
 
 
-def thin_out(hashes: Hashes, counts: Ints, rows: int, depth: int) -> Drawn:
-    """The values at a depth, each once."""
+def keep_depth(hashes: Hashes, counts: Ints, rows: int, depth: int) -> UnkeyedSketch:
+    """The values whose hashes begin with `depth` zero bits, each once."""
     kept = count_zeros(hashes) >= depth
     distinct, index = np.unique(hashes[kept], return_inverse=True)
     summed = np.bincount(index.ravel(), counts[kept], len(distinct)).astype(np.int64)
-    return Drawn(rows, depth, distinct, summed, count_zeros(distinct))
+    return UnkeyedSketch(rows, depth, distinct, summed, count_zeros(distinct))
 
 
 def find_depth(distinct: int) -> int:
@@ -237,7 +239,7 @@ def count_zeros(hashes: Hashes) -> NDArray[np.uint8]:
     return (52 - exponent).astype(np.uint8)
 
 
-def seal(kind: Kind, drawn: Drawn, secret: OwnerSecret) -> Sketch:
+def key_sketch(kind: SketchKind, drawn: UnkeyedSketch, secret: OwnerSecret) -> Sketch:
     """A sketch whose hashes tell nothing without the secret; each set of columns has a key of its own."""
     key = secret.derive("ledger sketch", kind.kind.encode(), *(name.encode() for name in kind.columns))
     letters = np.ascontiguousarray(drawn.hashes.astype("<u8")).view(np.uint8)

@@ -73,7 +73,7 @@ class PeopleTally(CellTally):
     def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
         super().__init__(columns)  # the person columns
         self.labels = list(labels)  # the published columns of the quasi-identifiers
-        self.person_cells = [Names() for _ in columns]  # the different cells of each person column
+        self.person_cells = [PersonCells() for _ in columns]  # the different cells of each person column
         self.class_hashes: list[list[NDArray[np.int64]]] = []  # of each batch: the hash of the labels of each row
 
     def add(self, published: Any, cells: Sequence[Any]) -> None:
@@ -105,7 +105,7 @@ class PeopleTally(CellTally):
         return codes[0] if len(codes) == 1 else distinct_rows(np.stack(codes, axis=1))[1]
 
 
-class Names:
+class PersonCells:
     """The cells of one person column while rows pass by: texts, each held once, or whole numbers."""
 
     def __init__(self) -> None:
@@ -247,9 +247,11 @@ class ValueTally(CellTally):
             {
                 "rows": sum(rows for _, rows in values[self.columns[0]]),
                 "labels": dict(zip(self.labels, labels, strict=True)),
-                "values": {name: sorted(pairs, key=lambda pair: in_order(pair[:1])) for name, pairs in values.items()},
+                "values": {
+                    name: sorted(pairs, key=lambda pair: order_cells(pair[:1])) for name, pairs in values.items()
+                },
             }
-            for labels, values in sorted(classes.items(), key=lambda item: in_order(item[0]))
+            for labels, values in sorted(classes.items(), key=lambda item: order_cells(item[0]))
         ]
         return {"private": True, "notice": BANNER, "released": released, "classes": listed}
 
@@ -284,6 +286,6 @@ def mapping_aside(target: Path, tally: ValueTally) -> Iterator[MappingDraft]:
         yield MappingDraft(tally, draft, target)
 
 
-def in_order(cells: Sequence[Cell]) -> list[tuple[bool, str]]:
+def order_cells(cells: Sequence[Cell]) -> list[tuple[bool, str]]:
     """Missing cells after all others."""
     return [(cell is None, cell or "") for cell in cells]

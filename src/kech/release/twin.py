@@ -24,7 +24,7 @@ from kech.certificate import AnyPath, Axis, Cell, certificate_path, open_publish
 from kech.certificate.labels import DAY, EVERYTHING, exact_position, range_reader, read_set, split_interval
 from kech.errors import BadTarget, check_path, unusable_value
 from kech.release.published import Ints, Published, dialect_of, read_published
-from kech.release.writing import FORMATS, write_batches
+from kech.release.writing import WRITTEN_FORMATS, write_batches
 from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 from kech.tables.frames import as_native
 from kech.tables.sql import FORMULA, NUMBER, OPEN_END
@@ -69,15 +69,15 @@ class Twin:
         with refuse_disk_errors(target):
             self.check_target(target)
             with draft_file(target) as draft:
-                table = guard_formulas(self.table) if FORMATS[target.suffix.lower()] == "csv" else self.table
+                table = guard_formulas(self.table) if WRITTEN_FORMATS[target.suffix.lower()] == "csv" else self.table
                 write_batches(table.to_reader(), draft, target)
                 put_in_place({draft: target})
         return self.to_json() | {"file": str(target)}
 
     def check_target(self, target: Path) -> None:
         """A file name that kech can write, and that is not taken by the release."""
-        if target.suffix.lower() not in FORMATS:
-            raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
+        if target.suffix.lower() not in WRITTEN_FORMATS:
+            raise BadTarget(target, f"its name must end in {' or '.join(WRITTEN_FORMATS)}. Rename it.")
         if target.is_dir() or not target.parent.is_dir():
             raise BadTarget(target, "it is a folder, or its folder does not exist. Name a file in a folder.")
         if target.resolve() in (self.path.resolve(), self.certificate.resolve()):

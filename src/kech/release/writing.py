@@ -38,7 +38,7 @@ from kech.tables.table import Table
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
-FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+WRITTEN_FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 INFINITE = "inf"
@@ -51,8 +51,8 @@ ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of nam
 
 def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
-    if target.suffix.lower() not in FORMATS and not target.is_dir():
-        raise BadTarget(target, f"its name must end in {' or '.join(FORMATS)}. Rename it.")
+    if target.suffix.lower() not in WRITTEN_FORMATS and not target.is_dir():
+        raise BadTarget(target, f"its name must end in {' or '.join(WRITTEN_FORMATS)}. Rename it.")
     check_output_path(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go. Choose another name.")
@@ -95,7 +95,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
 def check_output_path(target: Path, table: Table) -> None:
     """A file that may be written: its folder is there, and it is no part of the source."""
     if target.is_dir():
-        raise BadTarget(target, "it is a folder; name a file.")
+        raise BadTarget(target, "it is a folder. Name a file.")
     if not target.parent.is_dir():
         raise BadTarget(target, NO_FOLDER)
     source = table.source.here
@@ -120,7 +120,7 @@ def check_elsewhere(address: Address, identity: object, table: Table) -> None:
 
 def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:
     """Only intervals have forms."""
-    if form != "brackets" and not any(axis["axis"] in LINES for axis in axes):
+    if form != "text" and not any(axis["axis"] in LINES for axis in axes):
         raise BadOption("--labels", "no quasi-identifier is published as intervals. Omit --labels.")
 
 
@@ -148,7 +148,7 @@ def check_read_back(axis: Mapping[str, Any], cells: Mapping[Cell, tuple[Cell, Ce
             raise BadOption(
                 "--labels",
                 f"column {axis['column']!r}: some label cannot be read back exactly from two columns. "
-                "Take --labels brackets.",
+                "Take --labels text.",
             )
 
 
@@ -178,7 +178,7 @@ def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
     """Why a column cannot be written with a dash."""
-    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or --labels columns.")
+    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels text or --labels columns.")
 
 
 def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
@@ -233,7 +233,7 @@ CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def check_names(published: Sequence[str]) -> None:
-    """Columns that are made for ends must not have names that are taken."""
+    """Refuse names of two columns for one interval that another published column has."""
     seen: set[str] = set()
     for name in published:
         if name.casefold() in seen:
@@ -297,7 +297,7 @@ def as_json(certificate: Mapping[str, Any]) -> str:
 
 def write_batches(batches: Any, draft: Path, target: Path) -> None:
     """Write a stream of record batches as CSV or Parquet."""
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    as_csv = WRITTEN_FORMATS[target.suffix.lower()] == "csv"
     with draft.open("wb") as file, (csv_writer if as_csv else parquet_writer)(file, batches.schema) as writer:
         for batch in read_ahead(batches):
             writer.write_batch(batch)

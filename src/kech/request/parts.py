@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
-from math import ceil, inf, isfinite
+from math import ceil, inf
 from typing import Annotated, Any, NoReturn, get_type_hints
 
 import msgspec
@@ -16,19 +16,57 @@ import msgspec
 from kech.errors import BadOption, ColumnInTwoRoles, unusable_value
 
 OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
-ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
-AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
+ROLES = {  # fields of [columns], each with the name of the role in the singular
+    "quasi_identifiers": "quasi-identifier",
+    "sensitive": "sensitive",
+    "person": "person",
+    "identifiers": "identifier",
+    "keep": "keep",
+}
 PROTECTIONS = ("full", "ends", "none")
-L_KINDS = ("distinct", "entropy", "recursive")
+SENSITIVE_GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")  # fields of [goal] that need a sensitive column
+GRIDS = ("round", "exact")  # or a step
+DELIMITERS = (",", ";", "\t", "|")  # among which kech finds that of a file
 KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
-LARGEST_WEIGHT = 1000
 LARGEST_SEED = 2**63 - 1
-LARGEST_EPSILON = 10  # of differential privacy; a larger one says nothing
 SMALLEST_DELTA = 1e-15
 SMALLEST_RATE = 0.001  # of a sample: every larger double is a whole multiple of 2^-64
 ROUNDING = 1e-9  # figures that differ by less are equal
+
+
+@dataclass(frozen=True, slots=True)
+class AxisRules:
+    """What a kind of axis can be told."""
+
+    has_grid: bool = False  # its labels are intervals whose ends lie on a grid
+    needs_order: bool = False
+
+
+AXIS_KINDS = {
+    "number": AxisRules(has_grid=True),
+    "date": AxisRules(has_grid=True),
+    "ordered": AxisRules(needs_order=True),
+    "hierarchy": AxisRules(),
+    "set": AxisRules(),
+    "star": AxisRules(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CountRules:
+    """What a way of counting sensitive values asks of l and c."""
+
+    is_whole: bool = True  # l is a whole number
+    needs_c: bool = False
+
+
+L_KINDS = {
+    "distinct": CountRules(),
+    "entropy": CountRules(is_whole=False),
+    "recursive": CountRules(needs_c=True),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +119,40 @@ YES_OR_NO: dict[str, Any] = {  # arguments of every field that is a switch
     "accepts": lambda value: isinstance(value, bool),
     "reason": "Write true or false.",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRange:
+    """The numbers that a field accepts."""
+
+    least: float = 0
+    most: float = inf  # infinity itself is refused
+    above: bool = False  # refuses `least` itself
+    below: bool = False  # refuses `most` itself
+    whole: bool = False
+    step: float = 1  # by which a box of a form counts
+
+    def contains(self, value: Any) -> bool:
+        """Whether a field accepts this number."""
+        if isinstance(value, bool | str):
+            return False
+        number = operator.index(value) if self.whole else value
+        is_above = number > self.least if self.above else number >= self.least
+        return bool(is_above and (number < self.most if self.below or self.most == inf else number <= self.most))
+
+    def __str__(self) -> str:
+        least, most = f"{self.least:,.15g}", f"{self.most:,.15g}"
+        if self.most == inf:
+            return f" greater than {least}" if self.above else f", {least} or more"
+        if self.above:
+            return f" above {least} and {'less than' if self.below else 'at most'} {most}"
+        return f", {least} or more and less than {most}" if self.below else f" from {least} to {most}"
+
+
+STEPS = NumberRange(0, above=True)  # of a grid
 SHARE_BELOW_ONE: dict[str, Any] = {
-    "accepts": lambda share: 0 <= share < 1,
-    "reason": "Write a share of the rows, 0 or more and less than 1.",
+    "numbers": NumberRange(0, 1, below=True, step=0.001),
+    "noun": "a share of the rows",
     "percent": True,
 }
 
@@ -95,8 +164,13 @@ class Field:
     help: str
     example: str = ""  # a value, as it is typed
     choices: tuple[str, ...] = ()
+    usual: str | float | None = None  # what kech takes where nothing is set
+    numbers: NumberRange | None = None  # accepted beside the choices
+    by_column: bool = False  # the value is a table of columns, each with such a number
+    noun: str = "a number"  # what these numbers are
+    offered: tuple[Any, ...] = ()  # values that a form offers; you may type others
     accepts: Callable[[Any], bool] | None = None
-    reason: str = ""  # the refusal of any other value: what to write
+    reason: str = ""  # the refusal of any other value, where it is not made from choices and numbers
     resets: tuple[str, ...] = ()  # fields that get their defaults back when this one is set
     first: bool = False  # shown at the top of the help, before all groups
     public: bool = False  # the certificate states it
@@ -113,14 +187,23 @@ class Field:
 
     def check(self, value: Any) -> None:
         """Refuse a value that the field does not accept."""
-        if value is None or not (self.choices or self.accepts):
+        if value is None or not (self.choices or self.numbers or self.accepts):
             return
         try:
-            is_accepted = self.accepts(value) if self.accepts else value in self.choices
+            is_accepted = self.accepts(value) if self.accepts else self.is_choice(value) or self.is_in_range(value)
         except (AttributeError, TypeError, ValueError):
             is_accepted = False
         if not is_accepted:
             self.refuse()
+
+    def is_choice(self, value: Any) -> bool:
+        """Whether a value is one of the choices."""
+        return isinstance(value, str) and value in self.choices
+
+    def is_in_range(self, value: Any) -> bool:
+        """Whether a number, or every number of a table of columns, is in the range of the field."""
+        numbers = value.values() if self.by_column else (value,)
+        return self.numbers is not None and all(self.numbers.contains(number) for number in numbers)
 
     def convert(self, value: Any) -> Any:
         """A value from a plan or a dictionary, converted to the type of the field."""
@@ -133,9 +216,16 @@ class Field:
 
     def refuse(self) -> NoReturn:
         """Raise a refusal that says what to write for this field."""
-        choices = f"Choose among {', '.join(self.choices)}."
-        example = f"Write a value such as {self.example}."
-        raise unusable_value(self.option, self.reason or (choices if self.choices else example)) from None
+        raise unusable_value(self.option, self.reason or self.describe_values()) from None
+
+    def describe_values(self) -> str:
+        """A sentence that says which values the field accepts."""
+        choices, numbers = ", ".join(self.choices), f"{self.noun}{self.numbers}"
+        if self.choices:
+            return f"Choose among {choices}, or write {numbers}." if self.numbers else f"Choose among {choices}."
+        if self.by_column:
+            return f"Name columns with {numbers}: {self.example}."
+        return f"Write {numbers}." if self.numbers else f"Write a value such as {self.example}."
 
 
 class PartType(msgspec.StructMeta):
@@ -175,11 +265,17 @@ def fields_of(part: type[Part]) -> tuple[Field, ...]:
 class Input(Part, frozen=True):
     """How kech reads the cells of a file."""
 
-    delimiter: Annotated[str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";")] = (
-        None
-    )
+    delimiter: Annotated[
+        str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";", offered=DELIMITERS)
+    ] = None
     encoding: Annotated[
-        str | None, Field("Encoding of a CSV file: utf-8 (default), utf-16, latin-1 or cp1252.", "latin-1")
+        str | None,
+        Field(
+            "Encoding of a CSV file: utf-8 (default), utf-16, latin-1 or cp1252.",
+            "latin-1",
+            usual="utf-8",
+            offered=("utf-8", "utf-16", "latin-1", "cp1252"),
+        ),
     ] = None
     null_values: Annotated[
         tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
@@ -190,6 +286,7 @@ class Input(Part, frozen=True):
             "Decimal mark of numbers in text: a point (default), or a comma as in 1.234,5.",
             ",",
             choices=(".", ","),
+            usual=".",
             reason="Write a point or a comma.",
         ),
     ] = None
@@ -199,6 +296,7 @@ class Input(Part, frozen=True):
             "Order of day, month and year in text: ymd (default), dmy (31.12.2020) or mdy (12/31/2020).",
             "dmy",
             choices=("ymd", "dmy", "mdy"),
+            usual="ymd",
         ),
     ] = None
     fold_variants: Annotated[
@@ -280,9 +378,9 @@ class Columns(Part, frozen=True):
 class AxisChoice(Part, frozen=True):
     """How one column is generalized. kech chooses what you omit."""
 
-    kind: Annotated[str | None, Field("Kind of the axis.", "hierarchy", choices=AXIS_KINDS)] = None
+    kind: Annotated[str | None, Field("Kind of the axis.", "hierarchy", choices=tuple(AXIS_KINDS))] = None
     order: Annotated[tuple[str, ...], Field("Values of an ordered axis, from low to high.", '["low", "high"]')] = ()
-    grid: Annotated[str | float | None, Field("Grid of this column alone.", "5")] = None
+    grid: Annotated[str | float | None, Field("Grid of this column alone.", "5", choices=GRIDS, numbers=STEPS)] = None
     protect: Annotated[str | None, Field("Protection of this column alone.", "none", choices=PROTECTIONS)] = None
     hierarchy: Annotated[Any, Field("File of the hierarchy of this column.", "trees/job.csv")] = None
 
@@ -301,8 +399,9 @@ class Goal(Part, frozen=True):
         Field(
             "Smallest size of a class: its people where --person is given, otherwise its rows.",
             "5",
-            accepts=lambda k: is_whole(k, 1),
-            reason="Write a number of rows or people, 1 or more.",
+            numbers=NumberRange(1, whole=True),
+            noun="a number of rows or people",
+            offered=(2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100),
             resets=("eps",),
             first=True,
             public=True,
@@ -313,8 +412,8 @@ class Goal(Part, frozen=True):
         Field(
             "Number of different values that each sensitive column must have in every class: --l 3.",
             "3",
-            accepts=lambda l: l >= 1 and isfinite(l),  # noqa: E741
-            reason="Write a number of values, 1 or more.",
+            numbers=NumberRange(1),
+            noun="a number of values",
             resets=("l_kind", "c"),
             public=True,
         ),
@@ -324,7 +423,7 @@ class Goal(Part, frozen=True):
         Field(
             "How --l counts values: distinct (default), entropy, or recursive, which also needs --c.",
             "entropy",
-            choices=L_KINDS,
+            choices=tuple(L_KINDS),
             public=True,
         ),
     ] = "distinct"
@@ -334,8 +433,8 @@ class Goal(Part, frozen=True):
             "Factor of recursive l-diversity: the commonest value has fewer rows than c times the l-th commonest "
             "value and all rarer ones together.",
             "2",
-            accepts=lambda c: c > 0 and isfinite(c),
-            reason="Write a factor greater than 0.",
+            numbers=NumberRange(0, above=True, step=0.1),
+            noun="a factor",
             public=True,
         ),
     ] = None
@@ -344,8 +443,8 @@ class Goal(Part, frozen=True):
         Field(
             "Largest distance between the values of a class and those of the whole table, from 0 to 1: --t 0.2.",
             "0.2",
-            accepts=lambda t: 0 <= t <= 1,
-            reason="Write a distance from 0 to 1.",
+            numbers=NumberRange(0, 1, step=0.01),
+            noun="a distance",
             public=True,
         ),
     ] = None
@@ -363,8 +462,8 @@ class Goal(Part, frozen=True):
         Field(
             "Largest share of a class that one sensitive value may have: --alpha 0.5.",
             "0.5",
-            accepts=lambda alpha: 0 < alpha <= 1,
-            reason="Write a share above 0 and at most 1.",
+            numbers=NumberRange(0, 1, above=True, step=0.01),
+            noun="a share",
             public=True,
         ),
     ] = None
@@ -384,8 +483,7 @@ class Goal(Part, frozen=True):
             "Publish a random sample that is (epsilon, delta)-differentially private, with --cut domain at fixed "
             "levels. Also needs --dp-delta and --dp-rate; k follows from the three.",
             "1",
-            accepts=lambda epsilon: 0 < epsilon <= LARGEST_EPSILON,
-            reason=f"Write a number above 0, up to {LARGEST_EPSILON}.",
+            numbers=NumberRange(0, 10, above=True, step=0.1),  # above 10 it promises next to nothing
             resets=("k",),
             public=True,
         ),
@@ -395,8 +493,8 @@ class Goal(Part, frozen=True):
         Field(
             "Probability with which --dp-epsilon may fail; it should be much smaller than 1 / rows.",
             "1e-6",
-            accepts=lambda delta: SMALLEST_DELTA <= delta < 1,
-            reason=f"Write a probability from {SMALLEST_DELTA:g}, below 1.",
+            numbers=NumberRange(SMALLEST_DELTA, 1, below=True, step=SMALLEST_DELTA),
+            noun="a probability",
             resets=("k",),
             public=True,
         ),
@@ -407,25 +505,35 @@ class Goal(Part, frozen=True):
             "Probability with which a row is in the sample of --dp-epsilon: 0.1 or 10%. A smaller one needs a smaller "
             "k.",
             "10%",
-            accepts=lambda rate: SMALLEST_RATE <= rate < 1,
-            reason=f"Write a share of the rows, from {SMALLEST_RATE}, below 1.",
+            numbers=NumberRange(SMALLEST_RATE, 1, below=True, step=0.001),
+            noun="a share of the rows",
             resets=("k",),
             public=True,
             percent=True,
         ),
     ] = None
+    dp_search: Annotated[
+        float | None,
+        Field(
+            "Part of --dp-epsilon that pays for drawing the levels which --levels does not fix.",
+            "0.1",
+            numbers=NumberRange(0, 10, above=True, below=True, step=0.1),
+            resets=("k",),
+            public=True,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate)):
+        if any(value is not None for value in (self.dp_epsilon, self.dp_delta, self.dp_rate, self.dp_search)):
             self._check_sample()
         if self.l is not None and self.l == int(self.l):
             set_fields(self, l=int(self.l))
-        if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
+        if self.l is not None and L_KINDS[self.l_kind].is_whole and self.l != int(self.l):
             raise BadOption("--l", f"{self.l_kind} l-diversity counts values: write a whole number.")
         if self.l is None and self.l_kind != "distinct":
             raise BadOption("--l-kind", KIND_WITHOUT_L)
-        if (self.l_kind == "recursive") != (self.c is not None):
+        if L_KINDS[self.l_kind].needs_c != (self.c is not None):
             raise BadOption(
                 "--c",
                 "only recursive l-diversity has a factor, and it needs one. Write --l 3 --l-kind recursive --c 2.",
@@ -439,12 +547,14 @@ class Goal(Part, frozen=True):
         if epsilon is None or delta is None or rate is None:
             reason = "differential privacy needs all three. Write --dp-epsilon 1 --dp-delta 1e-6 --dp-rate 0.1."
             raise BadOption("--dp-epsilon, --dp-delta, --dp-rate", reason)
-        if epsilon < smallest_epsilon(rate):
-            reason = f"it is {smallest_epsilon(rate):.4g} or more for --dp-rate {rate:g}. Write a larger one, or a"
-            raise BadOption("--dp-epsilon", f"{reason} smaller --dp-rate.")
-        needed = smallest_k(epsilon, delta, rate)
+        search = self.dp_search or 0.0
+        if epsilon - search < smallest_epsilon(rate):
+            least = f"{smallest_epsilon(rate) + search:.4g}" + (f" beside --dp-search {search:g}" if search else "")
+            reason = f"for --dp-rate {rate:g} it is {least} or more. Write a larger one, or a smaller --dp-rate."
+            raise BadOption("--dp-epsilon", reason)
+        needed = smallest_k(epsilon - search, delta, rate)
         if self.k is not None and self.k < needed:
-            raise BadOption("--k", f"--dp-epsilon, --dp-delta and --dp-rate need k = {needed} or more. Omit --k.")
+            raise BadOption("--k", f"this differential privacy needs k = {needed} or more. Omit --k.")
         set_fields(self, k=needed if self.k is None else self.k)
 
     def refuse_sample(self, reason: str) -> None:
@@ -526,8 +636,8 @@ class Cut(Part, frozen=True):
         Field(
             "Radius of the regime cut, instead of k.",
             "0.1",
-            accepts=lambda eps: 0 <= eps < inf,
-            reason="Write a radius, 0 or more.",
+            numbers=NumberRange(step=0.01),
+            noun="a radius",
             resets=("k", "field"),
             public=True,
         ),
@@ -546,8 +656,10 @@ class Cut(Part, frozen=True):
         Field(
             "Weights of columns in the loss, by default 1: --weights age=3 keeps age more precise.",
             "age=3",
-            accepts=lambda weights: all(0 < weight <= LARGEST_WEIGHT for weight in weights.values()),
-            reason=f"Name columns with a number above 0 and up to {LARGEST_WEIGHT:,}: age=3.",
+            numbers=NumberRange(0, 1000, above=True, step=0.25),
+            by_column=True,
+            usual=1,
+            offered=(0.25, 0.5, 1, 2, 4),
             public=True,
         ),
     ] = None
@@ -557,8 +669,9 @@ class Cut(Part, frozen=True):
             "Levels of --dp-epsilon, chosen before you look at the rows: --levels job=1. 0 are the values themselves. "
             "The level of a number or date is its step: --grid 10.",
             "job=1",
-            accepts=lambda levels: all(is_whole(level, 0) for level in levels.values()),
-            reason="Name columns with the number of a level, 0 or more: job=1.",
+            numbers=NumberRange(whole=True),
+            by_column=True,
+            noun="the number of a level",
             public=True,
         ),
     ] = None
@@ -568,8 +681,10 @@ class Cut(Part, frozen=True):
             "How long to search for a lower loss: quick, normal (default), best, or seconds for each k. Ctrl-C keeps "
             "the best so far.",
             "best",
-            accepts=lambda effort: effort in EFFORTS or (not isinstance(effort, str) and 0 <= effort < inf),
-            reason=f"Choose among {', '.join(EFFORTS)}, or write a number of seconds.",
+            choices=EFFORTS,
+            usual="normal",
+            numbers=NumberRange(),
+            noun="a number of seconds",
         ),
     ] = None
     seed: Annotated[
@@ -578,8 +693,8 @@ class Cut(Part, frozen=True):
             "Seed of the search. Equal seeds give equal classes, unless effort is in seconds. The order of the rows is "
             "always secret.",
             "7",
-            accepts=lambda seed: is_whole(seed, 0, LARGEST_SEED),
-            reason=f"Write a whole number from 0 to {LARGEST_SEED}.",
+            numbers=NumberRange(0, LARGEST_SEED, whole=True),
+            noun="a whole number",
         ),
     ] = 0
 
@@ -602,6 +717,8 @@ class Labels(Part, frozen=True):
         Field(
             "Where intervals may begin and end: round (default; each end hides among k), exact, or a step: 5.",
             "5",
+            choices=GRIDS,
+            numbers=STEPS,
             resets=("protect",),
             public=True,
         ),
@@ -613,18 +730,19 @@ class Labels(Part, frozen=True):
             "ends only) or none.",
             "ends",
             choices=PROTECTIONS,
+            usual="full",
             public=True,
         ),
     ] = None
     labels: Annotated[
         str,
         Field(
-            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "How intervals are written: text ([22, 25], default), dash (22-25), or as numbers: columns (age_low, "
             "age_high) or midpoint (age_mid, age_half_width).",
             "columns",
-            choices=("brackets", "dash", "columns", "midpoint"),
+            choices=("text", "dash", "columns", "midpoint"),
         ),
-    ] = "brackets"
+    ] = "text"
     key_file: Annotated[
         Any,
         Field(
@@ -658,8 +776,8 @@ class Limits(Part, frozen=True):
         Field(
             "Number of threads. By default all cores; the engine of a small table has one.",
             "4",
-            accepts=lambda threads: is_whole(threads, 1, MOST_THREADS),
-            reason=f"Write a whole number from 1 to {MOST_THREADS}.",
+            numbers=NumberRange(1, MOST_THREADS, whole=True),
+            noun="a whole number",
         ),
     ] = None
     engine: Annotated[
@@ -678,8 +796,8 @@ class Limits(Part, frozen=True):
             "Largest number of distinct points. With more points kech makes the axes coarser. By default memory "
             "decides.",
             "1000000",
-            accepts=lambda points: is_whole(points, 1),
-            reason="Write a number of points, 1 or more.",
+            numbers=NumberRange(1, whole=True),
+            noun="a number of points",
         ),
     ] = None
 
@@ -709,8 +827,8 @@ class SeriesPolicy(Part, frozen=True):
             "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
             "The series remembers it.",
             "500",
-            accepts=lambda rows: is_whole(rows, 0),
-            reason="Write a number of rows, 0 or more.",
+            numbers=NumberRange(whole=True),
+            noun="a number of rows",
         ),
     ] = None
     departures: Annotated[
@@ -720,6 +838,7 @@ class SeriesPolicy(Part, frozen=True):
             "withdraw (its cohort leaves at once). The series remembers it.",
             "withdraw",
             choices=("hold", "withdraw"),
+            usual="hold",
         ),
     ] = None
     corrections: Annotated[
@@ -729,6 +848,7 @@ class SeriesPolicy(Part, frozen=True):
             "cohort leaves). The series remembers it.",
             "withdraw",
             choices=("keep", "withdraw"),
+            usual="keep",
         ),
     ] = None
     most_changed: Annotated[
@@ -737,8 +857,8 @@ class SeriesPolicy(Part, frozen=True):
             "Largest share of the known rows that may have other cells, or another key (default 50%). kech refuses "
             "more, since the key is probably wrong. The series remembers it.",
             "100%",
-            accepts=lambda share: 0 <= share <= 1,
-            reason="Write a share of the rows, from 0 to 1.",
+            numbers=NumberRange(0, 1, step=0.01),
+            noun="a share of the rows",
             percent=True,
         ),
     ] = None
@@ -779,11 +899,6 @@ def set_fields(part: Part, **values: Any) -> None:
         msgspec.structs.force_setattr(part, name, value)
 
 
-def is_whole(value: Any, least: int, most: float = inf) -> bool:
-    """Whether a value is a whole number from `least` to `most`."""
-    return not isinstance(value, bool) and least <= operator.index(value) <= most
-
-
 def as_names(names: Any, option: str) -> tuple[str, ...]:
     """One name or several as a tuple without repeats."""
     listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
@@ -794,14 +909,14 @@ def as_names(names: Any, option: str) -> tuple[str, ...]:
 
 def check_grid(grid: Any) -> str | float:
     """A grid, checked: `round`, `exact`, or a step as a number."""
-    if isinstance(grid, str) and grid in ("round", "exact"):
+    if isinstance(grid, str) and grid in GRIDS:
         return grid
     try:
         step = float(grid)
     except (TypeError, ValueError):
-        step = 0.0
-    if not 0 < step < inf:
-        raise unusable_value("--grid", "Write round, exact, or a step greater than 0 (for dates, in days).")
+        step = inf
+    if not STEPS.contains(step):
+        raise unusable_value("--grid", f"Write {', '.join(GRIDS)}, or a step{STEPS} (for dates, in days).")
     return int(step) if step == int(step) else step
 
 

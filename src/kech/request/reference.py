@@ -1,10 +1,21 @@
 """Reference: the fields of a request as the manual and the studio show them."""
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from math import isfinite
 from typing import Any
 
-from kech.request.parts import CUTS, AxisChoice, Field, fields_of
+from kech.request.parts import (
+    AXIS_KINDS,
+    CUTS,
+    L_KINDS,
+    ROLES,
+    SENSITIVE_GOALS,
+    AxisChoice,
+    Field,
+    NumberRange,
+    fields_of,
+)
 from kech.request.request import FIELDS, PARTS
 
 HEADINGS = {
@@ -23,25 +34,36 @@ def heading_of(field: Field) -> str:
     return HEADINGS.get(field.part, HEADINGS["columns"])
 
 
-def describe_fields() -> list[dict[str, Any]]:
-    """Every field as a dictionary, for the forms of the studio."""
-    return [
-        {
-            "name": field.name,
-            "part": field.part,
-            "option": field.option,
-            "help": field.help,
-            "choices": list(field.choices),
-            "default": field.default if isinstance(field.default, str | int | float) else None,
-            "example": field.example,
-        }
-        for field in FIELDS.values()
-    ]
+def describe_forms() -> dict[str, Any]:
+    """What forms are built from: all fields, the roles of columns, and the rules of cuts, kinds of l and axes."""
+    axis = {f"axes.{field.name}": replace(field, part="axes") for field in fields_of(AxisChoice)}
+    return {
+        "fields": {name: describe_field(field) for name, field in (FIELDS | axis).items()},
+        "roles": {role: field for field, role in ROLES.items()},
+        "sensitive_goals": SENSITIVE_GOALS,
+        "cuts": describe_rules(CUTS),
+        "l_kinds": describe_rules(L_KINDS),
+        "axis_kinds": describe_rules(AXIS_KINDS),
+    }
 
 
-def describe_cuts() -> dict[str, dict[str, Any]]:
-    """Every cut with its purpose and the options it accepts."""
-    return {name: asdict(rules) for name, rules in CUTS.items()}
+def describe_rules(rules: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The rules of every choice as a dictionary."""
+    return {name: asdict(each) for name, each in rules.items()}
+
+
+def describe_field(field: Field) -> dict[str, Any]:
+    """A field for a form: its words, its default, and the values that it accepts or offers."""
+    about = {name: getattr(field, name) for name in ("part", "option", "help", "example", "choices", "offered")}
+    default = field.default if isinstance(field.default, str | int | float) else field.usual
+    return about | {"default": default, "numbers": field.numbers and describe_range(field.numbers)}
+
+
+def describe_range(numbers: NumberRange) -> dict[str, Any]:
+    """The ends of a number box in a form, and its step; a limit that is itself refused lies one step away."""
+    least = numbers.least + numbers.step if numbers.above else numbers.least
+    most = numbers.most - numbers.step if numbers.below else numbers.most
+    return {"min": least, "max": most if isfinite(most) else None, "step": numbers.step}
 
 
 def render_reference() -> str:

@@ -200,6 +200,11 @@ def check_ks(
     return chosen
 
 
+def needs_order(kind: str | None) -> bool:
+    """Whether an axis of this kind is defined by an order of its values."""
+    return kind is not None and AXIS_KINDS[kind].needs_order
+
+
 def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice:
     """The axis choice of a column from a kind, an order, a dictionary or a choice; a kind or order updates `before`."""
     axis: AxisChoice
@@ -214,7 +219,7 @@ def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> Ax
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
         axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind="ordered", order=choice)
-    if (axis.kind == "ordered") != bool(axis.order):
+    if needs_order(axis.kind) != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")
     return axis

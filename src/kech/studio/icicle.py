@@ -14,24 +14,30 @@ MOST_LINES, MOST_STEPS = 300, 120
 LARGEST_K = 100  # beyond it a row is hidden for every k that a page offers
 
 
-def see_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
+def build_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
     """Every point as a line, as thick as its rows; of many points, rows at equal distances in the same order."""
     tree = barcode.filtration
     ends = np.cumsum(tree.points.weights[tree.order])
     chosen, rows = choose_lines(ends)
-    lines = [{"rows": size, **climb(tree, int(tree.order[at]))} for at, size in zip(chosen, rows, strict=True)]
-    return {"private": True, "rows": int(ends[-1]), "counted": barcode.counted, "lines": lines, "at": sample(tree)}
+    lines = [{"rows": size, **list_growth(tree, int(tree.order[at]))} for at, size in zip(chosen, rows, strict=True)]
+    return {
+        "private": True,
+        "rows": int(ends[-1]),
+        "counted": barcode.counted,
+        "lines": lines,
+        "at": sample_components(tree),
+    }
 
 
 def choose_lines(ends: NDArray[np.int64]) -> tuple[list[int], list[float]]:
-    """Places in the order of the tree, and the rows that each line stands for."""
+    """Positions in the order of the tree, and the rows that each line stands for."""
     if len(ends) <= MOST_LINES:
         return list(range(len(ends))), np.diff(ends, prepend=0).astype(float).tolist()
     middles = (np.arange(MOST_LINES) + 0.5) * ends[-1] / MOST_LINES
     return np.searchsorted(ends, middles, "right").tolist(), [ends[-1] / MOST_LINES] * MOST_LINES
 
 
-def climb(tree: Any, node: int) -> dict[str, Any]:
+def list_growth(tree: Any, node: int) -> dict[str, Any]:
     """The eps at which the component of a point grows, and among how many it hides from then on."""
     hidden = tree.hidden_among
     eps, among = [float(tree.birth[node])], [int(hidden[node])]
@@ -43,8 +49,8 @@ def climb(tree: Any, node: int) -> dict[str, Any]:
     return {"eps": eps, "among": among}
 
 
-def sample(tree: Any) -> list[dict[str, Any]]:
-    """Classes and the smallest of them, at eps where something changes."""
+def sample_components(tree: Any) -> list[dict[str, Any]]:
+    """The number of classes and the smallest one, at radii where something changes."""
     radii = np.unique(tree.birth[np.isfinite(tree.birth)])
     chosen = radii[np.unique(np.linspace(0, len(radii) - 1, MOST_STEPS).round().astype(int))]
     nodes = [tree.nodes_at(eps) for eps in chosen.tolist()]

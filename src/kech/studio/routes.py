@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from starlette.applications import Starlette
@@ -16,15 +16,18 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
-from kech.request.reference import describe_cuts, describe_fields
+from kech.release.writing import WRITTEN_FORMATS
+from kech.request.reference import describe_forms
 from kech.studio.jobs import Job
 from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
+from kech.tables.source import READ_FORMATS
 from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PATIENCE = 0.5  # seconds an answer about a job waits for its end
 MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
+WRITTEN_ENDINGS = [ending for ending, kind in WRITTEN_FORMATS.items() if ending == f".{kind}"]  # one of each format
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -82,7 +85,7 @@ def hand_over(secret: str, home: str) -> Response:
 
 
 def state_routes(workspace: Workspace) -> list[Route]:
-    """What the studio holds: tables, series, and the fields of a request."""
+    """Routes that tell what the studio holds: tables, series, and the fields of a request."""
 
     async def state(request: Request) -> Response:
         del request
@@ -103,7 +106,7 @@ def state_routes(workspace: Workspace) -> list[Route]:
 
 
 def table_routes(workspace: Workspace) -> list[Route]:
-    """Open, look, change, close."""
+    """Routes that open, show, change and close a table."""
 
     async def upload(request: Request) -> Response:
         name = request.query_params.get("name", "")
@@ -138,7 +141,7 @@ def table_routes(workspace: Workspace) -> list[Route]:
 
 
 def content_routes(workspace: Workspace) -> list[Route]:
-    """Some cells of a table, and its plan as a file."""
+    """Routes to some cells of a table, and to its plan as a file."""
 
     async def cells(request: Request) -> Response:
         job = await find_table(request, workspace).read_cells(await decode_body(request, list[int]))
@@ -160,7 +163,7 @@ def content_routes(workspace: Workspace) -> list[Route]:
 
 
 def series_routes(workspace: Workspace) -> list[Route]:
-    """Look at a series."""
+    """Routes that show a series."""
 
     async def look(request: Request) -> Response:
         return answer(await asyncio.to_thread(workspace.describe_series, request.path_params["series"]))
@@ -169,7 +172,7 @@ def series_routes(workspace: Workspace) -> list[Route]:
 
 
 def tree_routes(workspace: Workspace) -> list[Route]:
-    """Hand a hierarchy in, take it out."""
+    """Routes that take a hierarchy and give it back."""
 
     async def add_tree(request: Request) -> Response:
         body = await read_body(request)
@@ -201,16 +204,16 @@ def find_table(request: Request, workspace: Workspace) -> OpenTable:
 
 
 def job_routes(workspace: Workspace) -> list[Route]:
-    """Ask, wait, fetch the answer, cancel."""
+    """Routes that start a job, tell its progress, give its answer and cancel it."""
 
     async def ask(request: Request) -> Response:
         table, question = find_table(request, workspace), await decode_body(request, Ask)
         table.check_revision(question.revision)
         options = question.options
         if question.verb == "release":
-            return await tell_progress(table.release(place_release(workspace, table, options)))
+            return await tell_progress(table.release(resolve_release_paths(workspace, table, options)))
         if question.verb == "publish":
-            return await tell_progress(table.publish(place_version(workspace, options)))
+            return await tell_progress(table.publish(resolve_version_paths(workspace, options)))
         if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await tell_progress(table.ask(question.verb, options))
@@ -246,9 +249,11 @@ def find_job(request: Request, workspace: Workspace) -> Job:
 
 
 async def tell_fields(request: Request) -> Response:
-    """Everything that a plan can ask for, to make forms of, and the rules of every cut."""
+    """Everything that a plan can ask for, to make forms of, and the endings of files."""
     del request
-    return answer({"fields": describe_fields(), "cuts": describe_cuts()})
+    texts = [ending for ending, kind in READ_FORMATS.items() if kind == "csv"]
+    endings = {"read": list(READ_FORMATS), "text": texts, "written": WRITTEN_ENDINGS}
+    return answer(describe_forms() | {"endings": endings})
 
 
 async def tell_progress(job: Job) -> Response:
@@ -262,16 +267,18 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say of a release: the name of a folder, never a path."""
 
     folder: str
-    ending: Literal[".csv", ".parquet"] = ".csv"
+    ending: str = WRITTEN_ENDINGS[0]
     allow_composition: bool = False
 
 
-def place_release(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_release_paths(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a release, with paths made here."""
     try:
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}. Correct it.") from None
+    if target.ending not in WRITTEN_ENDINGS:
+        raise BadOption("release", f"kech does not write such files. Choose among {', '.join(WRITTEN_ENDINGS)}.")
     terms = {
         "ledger": not table.is_example,
         "earlier": table.list_earlier(),
@@ -290,7 +297,7 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
     wait: float | None = None
 
 
-def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
+def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a version, with paths made here."""
     try:
         target = msgspec.convert(options, VersionTarget)
@@ -307,7 +314,7 @@ def place_version(workspace: Workspace, options: dict[str, Any]) -> dict[str, An
 
 
 def answer(content: dict[str, Any], status: int = 200) -> Response:
-    """JSON."""
+    """A response with JSON."""
     return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
@@ -319,7 +326,7 @@ async def refuse(request: Request, refusal: Exception) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """A small body."""
+    """The body of a request; refused where it is large."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

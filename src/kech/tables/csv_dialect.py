@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from kech.errors import BadOption, BadRow, KechError, UnreadableFile, unusable_value
+from kech.request.parts import DELIMITERS
 
-DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAMPLE = 1 << 16  # characters from which the delimiter is found
 FEWEST_REPEATED, LEAST_REPEATED = 2, 1 / 3  # cells of a first line that occur again in their columns: it is a row

@@ -36,6 +36,7 @@ FIXED = """
     sozialversicherungsnummer svnr kvnr nir
 """
 BARE = re.compile("id|ident|identifier|identifiant|identificador|identificativo|uuid|guid|pseudonym")
+AMBIGUOUS = ("pid", "uid")  # a person or a user, but also a party or a unit
 OF = r"(?:(?:of|de|du|del|della|do|da|des|der|van|la|le|el|l|d)_)*"
 THINGS = re.compile(
     r"(?:^|_)(?:product|produkt|produit|producto|prodotto|item|sku|article|artikel|order|bestell|commande|pedido|ordine"
@@ -67,6 +68,11 @@ def numbers_people(column: str) -> bool:
     """
     words = split_words(column)
     return bool(BARE.fullmatch(words) or NUMBERS_PEOPLE.fullmatch(words))
+
+
+def is_ambiguous(column: str) -> bool:
+    """Whether the name is an abbreviation that also means other things than people."""
+    return split_words(column) in AMBIGUOUS
 
 
 def is_personal_name(column: str) -> bool:

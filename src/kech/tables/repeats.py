@@ -29,6 +29,7 @@ from warnings import warn
 from kech.errors import ManyValues, RepeatedIdentifier, RepeatedPeople
 from kech.tables.engine import is_code
 from kech.tables.person_names import (
+    is_ambiguous,
     is_bare,
     is_personal_name,
     names_people,
@@ -58,10 +59,17 @@ class Repeat:
     """A column, or a combination of columns, with repeated values."""
 
     columns: tuple[str, ...]
-    kind: str  # declared, named, stable, bare, numbers, together, shared by several people, or linking one's rows
+    kind: (
+        str  # declared, named, stable, bare, numbers, together, names, shared by several people, or linking one's rows
+    )
     values: int
     rows: int  # that have a value
     most: int  # rows of the most frequent value
+
+    @property
+    def holds_names(self) -> bool:
+        """Whether it holds personal names, which several people may have: by its values, or by its name."""
+        return self.kind == "names" or (len(self.columns) == 1 and is_personal_name(self.columns[0]))
 
     @property
     def says(self) -> str:
@@ -85,7 +93,7 @@ class Repeat:
                 f"Column {column!r} is an identifier with fewer values than there are people by --person: {counts} "
                 f"it names people, k counts one person several times. Say --person {quote(column)}."
             )
-        if is_personal_name(column):
+        if self.holds_names:
             return (
                 f"Column {column!r} repeats: {counts} some of these rows are of one person, k counts visits, not "
                 "people. Different people may have one name. Name a column that numbers the people (--person COLUMN), "
@@ -186,9 +194,10 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
 def classify_by_name(column: str, values: int, rows: int) -> str:
     """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
 
-    Numbers of people are never levels: six people may have all rows of a table, or one.
+    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party.
     """
-    enough = values >= FEW_LEVELS or (numbers_people(column) and (not is_bare(column) or values >= LEAST_SHARE * rows))
+    is_sure = numbers_people(column) and not is_ambiguous(column)
+    enough = values >= FEW_LEVELS or (is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows))
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 

@@ -22,7 +22,7 @@ from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 if TYPE_CHECKING:
     from kech.tables.csv_dialect import CsvDialect
 
-FORMATS = {
+READ_FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".xlsx": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
@@ -270,9 +270,9 @@ def find_format(path: Path) -> str:
         return "folder"
     if path.stat().st_size == 0:
         raise UnreadableFile(path, "it is empty. Name a file with a header line and rows.")
-    kind = FORMATS.get(path.suffix.lower())
+    kind = READ_FORMATS.get(path.suffix.lower())
     if kind is None:
-        raise UnreadableFile(path, f"its ending is unknown. Use a file that ends in {', '.join(FORMATS)}.")
+        raise UnreadableFile(path, f"its ending is unknown. Use a file that ends in {', '.join(READ_FORMATS)}.")
     return kind
 
 

@@ -26,7 +26,7 @@ from kech.topology.filtration import Filtration, Floats, Ints, build_filtration,
 from kech.topology.homology import find_holes, highest_dimension
 from kech.topology.homology.boxes import count_varying
 from kech.topology.homology.reduction import check_field
-from kech.topology.minimal import count_classes, keep_rising
+from kech.topology.minimal import find_class_counts, keep_increases
 
 READINGS = ("homological", "strict", "partition")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
@@ -64,7 +64,7 @@ class Regime:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class PartitionReach:
     """What partitions of the rows into classes of k reach; eps* lies between `eps_at_least` and `eps_at_most`."""
 
     k: int
@@ -76,7 +76,7 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class RegimeStart:
     """The eps from which on k holds under a reading: between two radii, which are equal where it is known."""
 
     at_least: float
@@ -105,7 +105,9 @@ class WeightedBarcode:
     zero_length: bool = False
     library: str | None = None  # of dataframes: the caller's
     field: int = 2  # the prime of the coefficients of holes
-    reached: Mapping[int, Reached] = made_by(default_factory=dict)  # by k, what cuts reach, where it was searched
+    reached: Mapping[int, PartitionReach] = made_by(
+        default_factory=dict
+    )  # by k, what cuts reach, where it was searched
     known: dict[int, list[tuple[float, int]] | None] = made_by(default_factory=dict, repr=False)  # by k, see count_most
     no_holes: str = ""  # why holes were not looked for, though nobody asked to leave them out
 
@@ -194,29 +196,29 @@ class WeightedBarcode:
         return join_regimes(self._steps(reading, k, limit))
 
     def _partition_regimes(self, k: int) -> list[Regime] | None:
-        """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
+        """The regimes of the reading partition: from eps*(k) on, one for each larger number of classes.
 
         Components that are simplices are such a partition, to the last bit: so strict implies partition.
         """
         units = self.filtration.units
         if k > units.people:
             return []
-        known = self.count_most(k)
+        known = self.find_class_counts(k)
         steps = known or [(reached.eps_at_most, reached.classes) for reached in self.reached.values() if reached.k == k]
         if not steps:
             return None
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
-        steps = keep_rising([*steps, *strict])
+        steps = keep_increases([*steps, *strict])
         stops, proven = [*(start for start, _ in steps[1:]), float("inf")], known is not None
         return [Regime(start, stop, k, classes, 0, proven) for (start, classes), stop in zip(steps, stops, strict=True)]
 
-    def count_most(self, k: int) -> list[tuple[float, int]] | None:
-        """Each eps at which more classes of k are possible than before, counted once; None for larger tables."""
+    def find_class_counts(self, k: int) -> list[tuple[float, int]] | None:
+        """Each eps at which more classes of k are possible than before, with their number; None for larger tables."""
         if k not in self.known:
-            self.known[k] = count_classes(self.filtration.units, k, self.filtration.metric)
+            self.known[k] = find_class_counts(self.filtration.units, k, self.filtration.metric)
         return self.known[k]
 
-    def find_start(self, reading: str = "homological", k: int = 2, suppress: float = 0.0) -> Start:
+    def find_start(self, reading: str = "homological", k: int = 2, suppress: float = 0.0) -> RegimeStart:
         """From which eps on k holds under a reading, or between which two radii that eps lies.
 
         Without all holes, `homological` begins no earlier than every component has k rows, and no later than `strict`.
@@ -224,21 +226,21 @@ class WeightedBarcode:
         regimes = self.regimes(reading, k, suppress)
         if regimes is None:
             limit = self.filtration.points.suppression_limit(suppress)
-            earliest = first_of(join_regimes(self._steps("homological", k, limit))).at_least
-            latest = first_of(self.regimes("strict", k, suppress) or [])
+            earliest = first_start(join_regimes(self._steps("homological", k, limit))).at_least
+            latest = first_start(self.regimes("strict", k, suppress) or [])
             if reading == "partition" and k in self.reached and self.reached[k].eps_at_most < latest.at_most:
                 eps, classes = self.reached[k].eps_at_most, self.reached[k].classes
-                latest = Start(eps, eps, classes, 0)
+                latest = RegimeStart(eps, eps, classes, 0)
             reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
             return replace(latest, at_least=earliest, reason=reason * (earliest < latest.at_most))
-        start, reached = first_of(regimes), self.reached.get(k)
+        start, reached = first_start(regimes), self.reached.get(k)
         if reading == "partition" and reached and regimes and not regimes[0].proven:
             low = min(reached.eps_at_least, start.at_most)
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
 
-    def leave_out(self, k: int, shares: Sequence[float]) -> list[dict[str, Any]]:
-        """From which eps on k holds (`homological`) if shares of the rows may be left out, where that is earlier."""
+    def find_starts_leaving_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
+        """The earlier eps from which on k holds (`homological`) if these shares of the rows may be left out."""
         lines: list[dict[str, Any]] = []
         earliest = self.find_start("homological", k)
         for share in sorted(shares):
@@ -251,20 +253,20 @@ class WeightedBarcode:
     def _steps(self, reading: str, k: int, limit: int) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds, but for so many rows."""
         tree, bars = self.filtration, np.concatenate([np.empty((0, 2)), *self.holes.values()])
-        kept = find_kept(tree, reading, k)
+        kept = find_kept_components(tree, reading, k)
         trouble = bars if reading == "homological" else bars[:0]
         events = np.unique(np.concatenate([[tree.birth[0]], kept.start, kept.stop, trouble.ravel()]))
         events = events[np.isfinite(events)]
         suppressed = tree.points.rows - kept.add_up(kept.weight, events)
         holds = (count_up_to(trouble[:, 0], events) == count_up_to(trouble[:, 1], events)) & (suppressed <= limit)
         classes, stops = kept.add_up(np.ones_like(kept.weight), events), np.append(events[1:], np.inf)
-        places = np.flatnonzero(holds & (classes > 0))
+        indices = np.flatnonzero(holds & (classes > 0))
         figures = zip(
-            events[places],
-            stops[places],
-            kept.smallest(events[places]),
-            classes[places],
-            suppressed[places],
+            events[indices],
+            stops[indices],
+            kept.smallest(events[indices]),
+            classes[indices],
+            suppressed[indices],
             strict=True,
         )
         return [Regime(float(a), float(b), int(w), int(n), int(out)) for a, b, w, n, out in figures]
@@ -293,9 +295,11 @@ class WeightedBarcode:
         """The barcode as Algorithm 1 sees it: from the first radius at which a bar lives to the first at which not."""
         grid = np.append(check_radii(radii, "--radii"), np.inf)
         tree = self.filtration
-        birth, death, full = (snap_up(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
+        birth, death, full = (round_up_to_grid(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
         sampled = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
-        return replace(self, filtration=sampled, holes={n: snap_up(bars, grid) for n, bars in self.holes.items()})
+        return replace(
+            self, filtration=sampled, holes={n: round_up_to_grid(bars, grid) for n, bars in self.holes.items()}
+        )
 
     def plot(
         self,
@@ -346,17 +350,17 @@ class WeightedBarcode:
                 for name, intervals in regimes.items()
             },
             "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
-            "leaving_out": self.leave_out(k, SHARES),
+            "leaving_out": self.find_starts_leaving_out(k),
             "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }
 
 
-def first_of(regimes: Sequence[Regime]) -> Start:
+def first_start(regimes: Sequence[Regime]) -> RegimeStart:
     """Where the first regime begins."""
     if not regimes:
-        return Start(float("inf"), float("inf"), 0, 0, "no eps does")
-    return Start(regimes[0].start, regimes[0].start, regimes[0].classes, regimes[0].suppressed)
+        return RegimeStart(float("inf"), float("inf"), 0, 0, "no eps does")
+    return RegimeStart(regimes[0].start, regimes[0].start, regimes[0].classes, regimes[0].suppressed)
 
 
 def compute_barcode(
@@ -427,7 +431,7 @@ def first_sentence(refusal: KechError) -> str:
     return re.split(r"[.:] ", str(refusal), maxsplit=1)[0].rstrip(".")
 
 
-def snap_up(values: Floats, grid: Floats) -> Floats:
+def round_up_to_grid(values: Floats, grid: Floats) -> Floats:
     """The first radius of a grid that ends in infinity, at or above each value."""
     return grid[np.searchsorted(grid, values)]
 
@@ -438,7 +442,7 @@ def count_up_to(values: Floats, events: Floats) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Kept:
+class KeptComponents:
     """The components that a regime keeps, each from start to stop: their rows, and what k counts of them."""
 
     start: Floats
@@ -462,15 +466,15 @@ class Kept:
         return smallest
 
 
-def find_kept(tree: Filtration, reading: str, k: int) -> Kept:
+def find_kept_components(tree: Filtration, reading: str, k: int) -> KeptComponents:
     """Components of k people or more; for `strict`, from when on they are full simplices."""
     start = tree.simplex_from if reading == "strict" else tree.birth
     kept = np.flatnonzero((tree.hidden_among >= k) & (start < tree.death))
-    return Kept(start[kept], tree.death[kept], tree.weight[kept], tree.hidden_among[kept])
+    return KeptComponents(start[kept], tree.death[kept], tree.weight[kept], tree.hidden_among[kept])
 
 
 def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
-    """Neighbouring stretches with the same classes are one regime."""
+    """The regimes, with neighbouring stretches of the same classes joined into one."""
     out: list[Regime] = []
     for step in steps:
         if out and out[-1].stop == step.start and out[-1] == replace(step, start=out[-1].start, stop=out[-1].stop):
@@ -482,17 +486,17 @@ def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
 
 def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
     """The longest of the bars, in their order; all where no number is named."""
-    return [bars[i] for i in choose_longest([bar.death - bar.birth for bar in bars], most).tolist()]
+    return [bars[i] for i in find_longest([bar.death - bar.birth for bar in bars], most).tolist()]
 
 
-def choose_longest(lengths: Any, most: int | None) -> Ints:
-    """Places of the longest bars, in their order; all where no number is named."""
+def find_longest(lengths: Any, most: int | None) -> Ints:
+    """The indices of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
         raise unusable_value("--longest", "Write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])
 
 
-def as_record(record: Bar | Regime | Start) -> dict[str, Any]:
+def as_record(record: Bar | Regime | RegimeStart) -> dict[str, Any]:
     """Fields and values; infinity is written as null."""
     values = {name: getattr(record, name) for name in record.__slots__}
     return {name: None if value == float("inf") else value for name, value in values.items()}

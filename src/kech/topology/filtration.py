@@ -33,13 +33,13 @@ class Filtration:
 
     A node lives on [birth, death), stands for `weight` rows, and is a full simplex from `simplex_from` on
     (inf if it dies before).  Its points are order[begin:end].  Where a person may have several rows, `people` are the
-    different ones of each node, `units` the points told apart by person, and `place` the point of each unit.
+    different ones of each node, `units` the points told apart by person, and `point_of_unit` the point of each of them.
     """
 
     metric: str
     points: Points  # distinct
     units: Points
-    place: Ints
+    point_of_unit: Ints
     parent: Ints
     weight: Ints
     birth: Floats
@@ -65,17 +65,17 @@ class Filtration:
         nodes = nodes[np.argsort(self.begin[nodes])]
         component = np.empty(len(self.order), np.int64)
         component[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
-        return component[self.place]
+        return component[self.point_of_unit]
 
 
 def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:
     """Minimum spanning tree of the distinct points, then one sweep over its edges."""
     check_metric(points, metric)
     report("growing balls")
-    distinct, place = points.merge_people()
-    units = None if points.person is None else (place, points.person, points.weights)
+    distinct, point_of_unit = points.merge_people()
+    units = None if points.person is None else (point_of_unit, points.person, points.weights)
     tree = merge_points(distinct.codes, distinct.weights, points.metric(), metric == "ball", threads, units)
-    return Filtration(metric, distinct, points, place, **tree)
+    return Filtration(metric, distinct, points, point_of_unit, **tree)
 
 
 def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Widths | None = None) -> float:
@@ -89,13 +89,13 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Wi
 
 
 def check_metric(points: Points, metric: str) -> None:
-    """Balls need numbers; boxes take anything."""
+    """Refuse balls for columns that are not numbers or dates as they are; boxes measure any column."""
     if metric not in METRICS:
         raise unusable_value("--metric", f"Choose among {', '.join(METRICS)}.")
     if metric == "box":
         return
     if len(points.axes) > MOST_BALL_AXES:
-        raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
+        raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns. Name fewer, or use --metric box.")
     for axis in points.axes:
         if reason := say_why_not_exact(axis):
             reason = f"column {axis.column!r} {reason}or use --metric box."

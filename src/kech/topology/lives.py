@@ -166,7 +166,7 @@ def build_lives(
     """
     check_versions(versions, half_the_memory() if memory is None else memory)
     report("following classes through versions")
-    sets, rows = find_together(versions)
+    sets, rows = find_inseparable_rows(versions)
     bars = walk_path(sets, rows, False, threads)
     path = tuple((version + 1,) for version in range(len(versions)))
     zigzag = ZigzagBarcode(path, ("version",), "intersection", library=None, **bars)
@@ -180,28 +180,28 @@ def check_versions(versions: Sequence[RowClasses], memory: int) -> None:
     """Refuse what is no version, and numbers so large that they would not fit into memory."""
     if not versions:
         raise BadOption("versions", "there is none. Give one or more.")
-    for place, (rows, classes) in enumerate(versions, 1):
+    for number, (rows, classes) in enumerate(versions, 1):
         if any(values.ndim != 1 or values.dtype != np.int64 for values in (rows, classes)) or len(rows) != len(classes):
             raise BadOption(
                 "versions",
-                f"version {place} is no pair of arrays. Give rows and classes, both int64 and of one length.",
+                f"version {number} is no pair of arrays. Give rows and classes, both int64 and of one length.",
             )
         if min(rows.min(initial=0), classes.min(initial=0)) < 0:
-            raise BadOption("versions", f"version {place} has a negative number. Number rows and classes from 0 on.")
+            raise BadOption("versions", f"version {number} has a negative number. Number rows and classes from 0 on.")
     largest = max(int(values.max(initial=-1)) + 1 for version in versions for values in version)
     need = PATH_POINT_BYTES * len(versions) * largest + PATH_CLASS_BYTES * sum(len(rows) for rows, _ in versions)
     check_need(need, memory, "The versions", "Number rows and classes from 0 on, or take fewer versions.")
 
 
-def find_together(versions: Sequence[RowClasses]) -> tuple[list[Ints], Ints]:
+def find_inseparable_rows(versions: Sequence[RowClasses]) -> tuple[list[Ints], Ints]:
     """Sets of rows that no version tells apart: the class of each set in every version, -1 for none, and its rows."""
     size = max(int(rows.max(initial=-1)) + 1 for rows, _ in versions)
     met = np.zeros(size, np.int64)
-    for place, version in enumerate(versions, 1):
+    for number, version in enumerate(versions, 1):
         classes = class_of_each_row(version, size)
         if np.count_nonzero(classes) < len(version[0]):
             row = np.flatnonzero(np.bincount(version[0]) > 1)[0]
-            raise BadOption("versions", f"version {place} names row {row} twice. Give each row once.")
+            raise BadOption("versions", f"version {number} names row {row} twice. Give each row once.")
         met = meet_classes(met, classes)
     rows = np.bincount(met)
     first = np.zeros(len(rows), np.int64)
@@ -231,4 +231,4 @@ def count_versions(zigzag: ZigzagBarcode, sets: Sequence[Ints], rows: Ints) -> t
     has = np.array([classes >= 0 for classes in sets], bool)
     before = np.vstack([np.zeros_like(has[:1]), has[:-1]])
     figures = has @ rows, zigzag.classes[::2], zigzag.smallest[::2], (has & ~before) @ rows, (before & ~has) @ rows
-    return tuple(VersionCounts(place, *map(int, line)) for place, line in enumerate(zip(*figures, strict=True), 1))
+    return tuple(VersionCounts(number, *map(int, line)) for number, line in enumerate(zip(*figures, strict=True), 1))

@@ -39,29 +39,29 @@ def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float,
     if best is None:
         return None
     (eps, count), *_ = best.steps
-    return eps, [tuple(best.rows[members(part)].tolist()) for part in best.classes(count)]
+    return eps, [tuple(best.rows[rows_in_mask(part)].tolist()) for part in best.classes(count)]
 
 
-def count_classes(points: Points, k: int, metric: str = "box") -> list[tuple[float, int]] | None:
+def find_class_counts(points: Points, k: int, metric: str = "box") -> list[tuple[float, int]] | None:
     """Each eps from which on more classes are possible than before, with the largest number; None for larger tables.
 
     Of classes of k people or more: what can be parted is not among them where they are most.
     """
     best = best_partitions(points, k, metric)
-    return program_steps(points, k, metric) if best is None else best.steps
+    return find_class_counts_by_program(points, k, metric) if best is None else best.steps
 
 
-def program_steps(points: Points, k: int, metric: str) -> list[tuple[float, int]] | None:
+def find_class_counts_by_program(points: Points, k: int, metric: str) -> list[tuple[float, int]] | None:
     """What `count_classes` gives, by an integer program for a few dozen rows; None where it is missing or gives up."""
     if points.rows > program.MOST_ROWS or not 1 <= k <= points.people or not program.can_program():
         return None
     report(f"parting the rows at k={k}")
     rows = np.repeat(np.arange(len(points.weights)), points.weights)
-    distinct, place = points.merge_people()
+    distinct, point_of_unit = points.merge_people()
     widths = distinct.metric()
-    units = place[rows]
+    units = point_of_unit[rows]
     solver = program.Program(
-        name_rows(points, rows), k, lambda part: simplex_radius(distinct, units[list(part)], metric, widths)
+        number_people_of_rows(points, rows), k, lambda part: simplex_radius(distinct, units[list(part)], metric, widths)
     )
     try:
         return [(eps, len(classes)) for eps, classes in solver.steps(0.0)]
@@ -69,19 +69,19 @@ def program_steps(points: Points, k: int, metric: str) -> list[tuple[float, int]
         return None
 
 
-class Partitions:
+class NarrowestPartitions:
     """The smallest eps for every number of classes of k people that cannot be parted."""
 
     def __init__(self, points: Points, k: int, metric: str) -> None:
         self.rows = np.repeat(np.arange(len(points.weights)), points.weights)
         self.whole = (1 << len(self.rows)) - 1
-        classes = list_classes(name_rows(points, self.rows), k)
-        distinct, place = points.merge_people()
+        classes = list_indivisible_classes(number_people_of_rows(points, self.rows), k)
+        distinct, point_of_unit = points.merge_people()
         widths = distinct.metric()
 
         @cache
         def radius(part: int) -> float:
-            return simplex_radius(distinct, place[self.rows[members(part)]], metric, widths)
+            return simplex_radius(distinct, point_of_unit[self.rows[rows_in_mask(part)]], metric, widths)
 
         @cache
         def best(mask: int) -> Best:
@@ -100,7 +100,7 @@ class Partitions:
     @property
     def steps(self) -> list[tuple[float, int]]:
         """Each eps at which the largest number of classes grows."""
-        return keep_rising((eps, count) for count, (eps, _) in self.best(self.whole).items())
+        return keep_increases((eps, count) for count, (eps, _) in self.best(self.whole).items())
 
     def classes(self, count: int) -> Iterator[int]:
         """The classes of the narrowest partition into so many."""
@@ -111,12 +111,12 @@ class Partitions:
             mask ^= part
 
 
-def best_partitions(points: Points, k: int, metric: str) -> Partitions | None:
+def best_partitions(points: Points, k: int, metric: str) -> NarrowestPartitions | None:
     """All numbers of classes that are possible, for a handful of rows."""
-    return Partitions(points, k, metric) if points.rows <= MOST_ROWS and 1 <= k <= points.people else None
+    return NarrowestPartitions(points, k, metric) if points.rows <= MOST_ROWS and 1 <= k <= points.people else None
 
 
-def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+def keep_increases(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     """Pairs of eps and a number of classes, by eps, without those that have no more classes than one before."""
     rising: list[tuple[float, int]] = []
     for eps, count in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
@@ -125,22 +125,22 @@ def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     return rising
 
 
-def name_rows(points: Points, rows: Iterable[int]) -> list[int]:
+def number_people_of_rows(points: Points, rows: Iterable[int]) -> list[int]:
     """The person of each row; who is alone has a number of their own, below 0."""
     who = [ALONE if points.person is None else int(points.person[point]) for point in rows]
     return [person if person != ALONE else -1 - row for row, person in enumerate(who)]
 
 
-def list_classes(who: list[int], k: int) -> dict[int, list[int]]:
+def list_indivisible_classes(who: list[int], k: int) -> dict[int, list[int]]:
     """By first row, the classes of k people or more that cannot be parted into two such classes."""
     classes: dict[int, list[int]] = {1 << row: [] for row in range(len(who))}
     for part in range(1, 1 << len(who)):
-        rows = Counter(who[row] for row in members(part))
+        rows = Counter(who[row] for row in rows_in_mask(part))
         if len(rows) >= k and sum(min(2, count) for count in rows.values()) < 2 * k:
             classes[part & -part].append(part)
     return classes
 
 
-def members(mask: int) -> list[int]:
+def rows_in_mask(mask: int) -> list[int]:
     """Rows in a mask."""
     return [row for row in range(mask.bit_length()) if mask >> row & 1]

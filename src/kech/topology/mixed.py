@@ -30,7 +30,7 @@ from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Floats, Ints
 from kech.topology.lattice import check_levels, find_levels
 from kech.topology.node_search import Levels
-from kech.topology.zigzag import Place, ZigzagBarcode, walk_nodes
+from kech.topology.zigzag import PathStep, ZigzagBarcode, walk_nodes
 
 MOST_NODES = 5_000
 APART = 3.0  # between classes of a node; no two rows of a class are farther apart than 1
@@ -50,9 +50,9 @@ class MixedNode:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeTree:
-    """The merge tree inside the classes of a node; `place` is the leaf of each point."""
+    """The merge tree inside the classes of a node; `leaf` is that of each point."""
 
-    place: Ints
+    leaf: Ints
     birth: Floats
     death: Floats
     begin: Ints
@@ -71,7 +71,7 @@ class NodeTree:
         alive = alive[np.argsort(self.begin[alive])]
         component = np.empty(len(self.order), np.int64)
         component[self.order] = np.repeat(np.arange(len(alive)), (self.end - self.begin)[alive])
-        return component[self.place], self.hidden_among[alive]
+        return component[self.leaf], self.hidden_among[alive]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +79,7 @@ class MixedLattice:
     """All pairs of a node over the levels of some columns and an eps on the measured ones."""
 
     points: Points
-    measured: tuple[int, ...]  # places of the measured columns among the axes
+    measured: tuple[int, ...]  # indices of the measured columns among the axes
     levels: tuple[tuple[Level, ...], ...]  # of the other columns
     threads: int = 1
 
@@ -104,7 +104,7 @@ class MixedLattice:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a place on a path consists of: the levels of a node, and eps."""
+        """What a step of a path consists of: the levels of a node, and eps."""
         return (*self.level_columns, "eps")
 
     @property
@@ -134,15 +134,15 @@ class MixedLattice:
     def _merge(self, node: Levels) -> NodeTree:
         _, classes = distinct_rows(np.ascontiguousarray(np.stack(self._cells(node), axis=1)))
         codes = np.column_stack([self.points.codes[:, list(self.measured)], classes]).astype(np.int64)
-        first, place = distinct_rows(np.ascontiguousarray(codes))
-        weights = np.bincount(place, self.points.weights, len(first)).astype(np.int64)
+        first, leaf = distinct_rows(np.ascontiguousarray(codes))
+        weights = np.bincount(leaf, self.points.weights, len(first)).astype(np.int64)
         person = self.points.person
-        units = None if person is None else (place, person, self.points.weights)
+        units = None if person is None else (leaf, person, self.points.weights)
         widths = self._widths(int(classes.max()) + 1)
         tree = merge_points(codes[first].astype(np.int32), weights, widths, False, self.threads, units)
         hidden = tree["weight"] if person is None else tree["people"]
         parts = {name: tree[name] for name in ("birth", "death", "begin", "end", "order")}
-        return NodeTree(place=place, hidden_among=hidden, **parts)
+        return NodeTree(leaf=leaf, hidden_among=hidden, **parts)
 
     def _cells(self, node: Levels) -> list[Ints]:
         """The cell of each point at a node, column by column; one for all where no column has levels."""
@@ -168,8 +168,8 @@ class MixedLattice:
     def _measure_loss(self, node: Levels, component: Ints) -> float:
         """The average width of all cells: cells of levels, and the hull of a component on the measured columns."""
         rows, lost = self.points.weights, np.zeros(len(self.points.axes))
-        places = [j for j in range(len(lost)) if j not in self.measured]
-        for j, column, level, cells in zip(places, self.levels, node, self._cells(node), strict=False):
+        indices = [j for j in range(len(lost)) if j not in self.measured]
+        for j, column, level, cells in zip(indices, self.levels, node, self._cells(node), strict=False):
             lost[j] = rows @ column[level].widths[cells]
         for j in self.measured:
             lost[j] = rows @ self._hull_widths(j, component)[component]
@@ -182,12 +182,12 @@ class MixedLattice:
         np.maximum.at(high, component, codes)
         return self.points.axes[j].widths(low, high)
 
-    def classes(self, pair: Place) -> Ints:
+    def classes(self, pair: PathStep) -> Ints:
         """The class of each point at a node and an eps: what a path walks through."""
         *levels, eps = self.check(pair)
         return self.tree([int(level) for level in levels]).components(eps)[0]
 
-    def rank(self, low: Place, high: Place) -> int:
+    def rank(self, low: PathStep, high: PathStep) -> int:
         """The rank of H_0(low) -> H_0(high): all maps are onto, so it is the classes of `high`."""
         if any(a > b for a, b in zip(self.check(low), self.check(high), strict=True)):
             raise BadOption("rank", f"{low} is not below {high}. Name the lower pair first.")
@@ -202,10 +202,10 @@ class MixedLattice:
         for k in ks:
             check_k(k)
         radii = np.empty((self.nodes, len(ks)))
-        for place, node in enumerate(product(*map(range, self.heights))):
-            report("growing balls inside the classes of nodes", place / self.nodes)
+        for index, node in enumerate(product(*map(range, self.heights))):
+            report("growing balls inside the classes of nodes", index / self.nodes)
             tree = self.tree(node)
-            radii[place] = [tree.eps_of(k) for k in ks]
+            radii[index] = [tree.eps_of(k) for k in ks]
         return radii
 
     def minimal_pairs(self, k: int, starts: Floats | None = None) -> list[MixedNode]:
@@ -220,9 +220,9 @@ class MixedLattice:
             here[axis] = slice(1, None)
             before = np.take(lowest, range(eps.shape[axis] - 1), axis=axis)
             below[tuple(here)] = np.minimum(below[tuple(here)], before)
-        places = np.argwhere((eps < below) & np.isfinite(eps))
-        nodes = [tuple(place) if self.levels else () for place in places.tolist()]
-        return [self.look(node, float(eps[tuple(place)])) for node, place in zip(nodes, places.tolist(), strict=True)]
+        indices = np.argwhere((eps < below) & np.isfinite(eps))
+        nodes = [tuple(index) if self.levels else () for index in indices.tolist()]
+        return [self.look(node, float(eps[tuple(index)])) for node, index in zip(nodes, indices.tolist(), strict=True)]
 
     def best(self, k: int, starts: Floats | None = None) -> MixedNode:
         """The pair of least loss that reaches k: one of the minimal ones, since both parameters only add loss."""
@@ -231,16 +231,16 @@ class MixedLattice:
             raise GoalNotMet(f"No node reaches k = {k}. Choose a smaller k.")
         return min(pairs, key=lambda pair: (pair.loss, pair.levels))
 
-    def zigzag(self, path: Sequence[Place], through: str = "union") -> ZigzagBarcode:
+    def zigzag(self, path: Sequence[PathStep], through: str = "union") -> ZigzagBarcode:
         """Bars along a path of pairs, each the levels of a node and an eps; upwards it is a filtration."""
-        places = [self.check(pair) for pair in path]
-        return walk_nodes(self, places, through, threads=self.threads, memory=self.points.check_memory_limit())
+        steps = [self.check(pair) for pair in path]
+        return walk_nodes(self, steps, through, threads=self.threads, memory=self.points.check_memory_limit())
 
     def to_json(self, ks: Sequence[int] | None = None) -> dict[str, Any]:
         """The object `kech lattice --metric-columns --json` prints, for the k named or for round ones."""
         ks = [k for k in USUAL_KS if k <= self.points.people] if ks is None else ks
         starts = self.starts(ks)
-        minimal = {k: self.minimal_pairs(k, starts[:, place]) for place, k in enumerate(ks)}
+        minimal = {k: self.minimal_pairs(k, starts[:, index]) for index, k in enumerate(ks)}
         best = [min(pairs, key=lambda pair: (pair.loss, pair.levels)) for pairs in minimal.values() if pairs]
         return {
             "private": True,
@@ -258,7 +258,7 @@ class MixedLattice:
 
     # -- checks --------------------------------------------------------------------------------------------
 
-    def check(self, pair: Place) -> Place:
+    def check(self, pair: PathStep) -> PathStep:
         """A pair of this diagram."""
         if len(pair) != len(self.columns):
             raise NoSuchNode(

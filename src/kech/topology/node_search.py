@@ -19,7 +19,7 @@ ROUNDING = 1e-12  # losses that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class NodeFigures:
     """What is seen at a node: suppressed rows and loss for the k that is looked for."""
 
     suppressed: int
@@ -27,7 +27,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The best node seen; no node loses less than `bound`, so it is the best of all where loss == bound."""
 
     levels: Levels
@@ -35,27 +35,27 @@ class Found:
     looks: int
 
 
-Look: TypeAlias = Callable[[Levels], Sight]
+Look: TypeAlias = Callable[[Levels], NodeFigures]
 
 
 def search_best(
     look: Look, losses: Sequence[Sequence[float]], groups: Sequence[Floats], limit: int, budget: int
-) -> Found | None:
+) -> SearchResult | None:
     """Best first: levels are chosen axis by axis, and the choice that may lose least is carried on.
 
-    `losses[j][l]` is what level l of axis j adds to the loss; `groups` are explained at `Floor`.  A choice of some
+    `losses[j][l]` is what level l of axis j adds to the loss; `groups` are explained at `LossFloor`.  A choice of some
     levels is dropped when the node with all other axes at the top suppresses more than `limit` rows, or when it must
     lose more than the best node seen.  After `budget` looks the search ends with what it has.
     """
-    views, floor = _Memory(look), Floor(groups)
+    views, floor = _LookCache(look), LossFloor(groups)
     top = tuple(len(axis) - 1 for axis in losses)
     if views(top).suppressed > limit:
         return None
-    best = descend(views, losses, limit)
+    best = descend_from_top(views, losses, limit)
     queue: list[tuple[float, int, Levels]] = [(floor(()), 0, ())]
     while queue and queue[0][0] < views(best).loss - ROUNDING:
         if views.looks >= budget:
-            return Found(best, queue[0][0], views.looks)
+            return SearchResult(best, queue[0][0], views.looks)
         _, _, chosen = heapq.heappop(queue)
         report("searching the lattice", views.looks / budget)
         for level in range(len(losses[len(chosen)])):
@@ -67,10 +67,10 @@ def search_best(
                 heapq.heappush(queue, (bound, -len(longer), longer))
             elif views(longer).loss < views(best).loss:
                 best = longer
-    return Found(best, views(best).loss, views.looks)
+    return SearchResult(best, views(best).loss, views.looks)
 
 
-class Floor:
+class LossFloor:
     """The least loss of any node that begins with some levels.
 
     Columns are looked at in groups, each as if the others were at the top: `groups[g]` holds, for every choice of its
@@ -90,7 +90,7 @@ class Floor:
         return total
 
 
-def descend(look: Look, losses: Sequence[Sequence[float]], limit: int) -> Levels:
+def descend_from_top(look: Look, losses: Sequence[Sequence[float]], limit: int) -> Levels:
     """From the top, lower again and again the axis that gains most, while it can be; an axis that cannot never will."""
     at = tuple(len(axis) - 1 for axis in losses)
     free = {j for j, level in enumerate(at) if level > 0}
@@ -116,31 +116,31 @@ def chain_nodes(heights: Sequence[int], chains: int) -> Iterator[Levels]:
 
     On the paper's lattice, countries by gender, these are its lower chain and its upper one.
     """
-    along = tallest(heights)
+    along = find_tallest_axis(heights)
     for fixed in range(chains):
         others = [min(fixed, height - 1) for height in heights]
         for level in range(heights[along]):
             yield tuple(level if j == along else other for j, other in enumerate(others))
 
 
-def tallest(heights: Sequence[int]) -> int:
+def find_tallest_axis(heights: Sequence[int]) -> int:
     """The axis of most levels, the first of equals."""
     return max(range(len(heights)), key=lambda j: heights[j])
 
 
 def count_chains(heights: Sequence[int]) -> int:
     """So many chains end at the top, where all axes but that of most levels are at their last one."""
-    return max((height for j, height in enumerate(heights) if j != tallest(heights)), default=1)
+    return max((height for j, height in enumerate(heights) if j != find_tallest_axis(heights)), default=1)
 
 
-class _Memory:
+class _LookCache:
     """Looks at each node once."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._seen: dict[Levels, Sight] = {}
+        self._seen: dict[Levels, NodeFigures] = {}
 
-    def __call__(self, levels: Levels) -> Sight:
+    def __call__(self, levels: Levels) -> NodeFigures:
         if levels not in self._seen:
             self._seen[levels] = self._look(levels)
         return self._seen[levels]

@@ -30,7 +30,7 @@ from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
-from kech.topology.barcode import Reached
+from kech.topology.barcode import PartitionReach
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
 LARGEST_K = 100
@@ -43,7 +43,7 @@ ROUNDING = 1e-9  # of a share of the rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reaches:
+class HidingRadii:
     """For every k from 1 on, the radius at which each unit of the points can hide at the earliest: d_k / 2."""
 
     radii: Floats  # k x units
@@ -63,7 +63,7 @@ class ExposedUnits:
     starts: Ints | None = None  # of each person in that order
 
     def beyond(self, radii: Floats, eps: float) -> float:
-        """The share whose radius is larger than eps."""
+        """The share of holders whose radius is larger than eps: they are exposed."""
         return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
 
     def find_quantiles(self, radii: Floats, shares: Sequence[float]) -> list[float]:
@@ -71,20 +71,20 @@ class ExposedUnits:
         radii, total = self.worst(radii), int(self.weights.sum())
         needed = [max(ceil(share * total - ROUNDING), 1) for share in shares]
         if total == len(radii):
-            places = [count - 1 for count in needed]
-            return [float(radius) for radius in np.partition(radii, places)[places]]
+            indices = [count - 1 for count in needed]
+            return [float(radius) for radius in np.partition(radii, indices)[indices]]
         order = np.argsort(radii, kind="stable")
-        places = np.searchsorted(np.cumsum(self.weights[order]), needed).tolist()
-        return [float(radius) for radius in radii[order[places]]]
+        indices = np.searchsorted(np.cumsum(self.weights[order]), needed).tolist()
+        return [float(radius) for radius in radii[order[indices]]]
 
     def worst(self, radii: Floats) -> Floats:
-        """Radii of units as radii of holders."""
+        """The radius of each holder: the largest one of their units."""
         if self.order is None or self.starts is None:
             return radii
         return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
 
 
-class Rest(NamedTuple):
+class WithoutColumn(NamedTuple):
     """From where on rows can hide without some column."""
 
     half: float  # the eps for half of the rows
@@ -96,11 +96,11 @@ class Profile:
     """The share of rows that cannot hide among k yet, for every eps and every k up to the largest."""
 
     filtration: Filtration
-    reaches: Reaches
+    reaches: HidingRadii
     threads: int = 1
     library: str | None = None  # of dataframes: the caller's
-    reached: Mapping[int, Reached] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
-    known: dict[tuple[str, int], "Rest"] = field(default_factory=dict, init=False)  # without a column, at a k
+    reached: Mapping[int, PartitionReach] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
+    known: dict[tuple[str, int], "WithoutColumn"] = field(default_factory=dict, init=False)  # without a column, at a k
 
     def __repr__(self) -> str:
         return f"Profile({self.filtration.metric}, {self.units.describe_rows()}, k up to {self.largest_k})"
@@ -150,7 +150,7 @@ class Profile:
     def shares(self, k: int, eps: float) -> dict[str, Any]:
         """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
         self.check(k)
-        radii, joined = self.reaches.at(k), join_radii(self.filtration, k)[self.reaches.order]
+        radii, joined = self.reaches.at(k), find_component_radii(self.filtration, k)[self.reaches.order]
         figures: dict[str, Any] = {"k": k, "eps": eps}
         for name, holders in (("", self.rows), ("people_", self.people)):
             if holders is not None:
@@ -166,16 +166,16 @@ class Profile:
             raise unusable_value("shares", "Give shares above 0 and at most 1.")
         return self.rows.find_quantiles(self.reaches.at(k), shares)
 
-    def without(self, column: str, ks: Sequence[int]) -> list["Rest"]:
+    def without(self, column: str, ks: Sequence[int]) -> list["WithoutColumn"]:
         """For each k, from where on rows can hide if a column were not there."""
         missing = [k for k in ks if (column, k) not in self.known]
         if missing:
             rest = drop_axis(self.units, column)
-            reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
+            reaches = compute_hiding_radii(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = ExposedUnits(rest.weights[reaches.order])
             for k in missing:
                 half = rows.find_quantiles(reaches.at(k), [0.5])[0]
-                self.known[column, k] = Rest(half, float(np.average(reaches.at(k), weights=rows.weights)))
+                self.known[column, k] = WithoutColumn(half, float(np.average(reaches.at(k), weights=rows.weights)))
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
@@ -200,10 +200,13 @@ class Profile:
         names = [axis.column for axis in self.units.axes]
         rests = {name: self.without(name, [k])[0] for name in names}
         column = min(names, key=lambda name: rests[name])
+        return {"column": column, "eps_half_without": rests[column].half} | self.describe_hiding(k)
+
+    def describe_hiding(self, k: int) -> dict[str, Any]:
+        """From which eps on half of the rows can hide, all of them, and all but the last; how many these are."""
         half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
-        advice = {"k": k, "column": column, "eps_half": half, "eps_half_without": rests[column].half}
-        return advice | {"last_rows": last, "eps_all": every, "eps_but_last": but_last}
+        return {"k": k, "eps_half": half, "eps_all": every, "eps_but_last": but_last, "last_rows": last}
 
     def last_rows(self, k: int) -> list[int]:
         """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""
@@ -216,8 +219,8 @@ class Profile:
         names = distinct_rows(np.ascontiguousarray(np.concatenate([last, codes]).astype(np.int64)))[1]
         return (np.flatnonzero(np.isin(names[len(last) :], names[: len(last)])) + 1).tolist()
 
-    def without_one(self, k: int) -> dict[str, Any]:
-        """Between which eps all rows can hide if any one person is left out; no eps where k people are all there are.
+    def find_eps_without_one(self, k: int) -> dict[str, Any]:
+        """The range of eps from which on all rows can hide if any one person is left out; none without more than k.
 
         Without a person nobody's k nearest come nearer, and the k + 1 nearest of before hold k of the others.
         """
@@ -227,7 +230,7 @@ class Profile:
         figures: dict[str, Any] = {"k": k, "eps_all": float(worst[-1])}
         if k == self.units.people:
             return figures | {"eps_all_at_least": None, "eps_all_at_most": None}
-        farther = reach_points(self.units, self.filtration.metric, k + 1, threads=self.threads).at(k + 1)
+        farther = compute_hiding_radii(self.units, self.filtration.metric, k + 1, threads=self.threads).at(k + 1)
         return figures | {"eps_all_at_least": float(worst[-2]), "eps_all_at_most": float(farther.max())}
 
     def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
@@ -298,21 +301,21 @@ def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads
     """The profile of points, for every k up to the most, or to the people there are."""
     points.check_memory_limit()
     tree = build_filtration(points, metric, threads=threads)
-    return Profile(tree, reach_points(points, metric, min(most, points.people), threads=threads), threads)
+    return Profile(tree, compute_hiding_radii(points, metric, min(most, points.people), threads=threads), threads)
 
 
-def reach_points(points: Points, metric: str, most: int, *, threads: int) -> Reaches:
-    """How far every unit must reach for 1 to `most` people."""
+def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int) -> HidingRadii:
+    """For each k up to `most`, the smallest radius within which each unit has k people."""
     check_metric(points, metric)
     report("looking for the nearest rows")
     if not points.axes:  # all rows are alike
-        return Reaches(np.zeros((most, len(points.weights))), np.arange(len(points.weights)))
+        return HidingRadii(np.zeros((most, len(points.weights))), np.arange(len(points.weights)))
     how = (points.metric(), metric == "ball", most, threads)
     radii, order = reach_all(points.codes, points.weights, *how, points.person)
-    return Reaches(radii.reshape(most, -1), order)
+    return HidingRadii(radii.reshape(most, -1), order)
 
 
-def join_radii(tree: Filtration, k: int) -> Floats:
+def find_component_radii(tree: Filtration, k: int) -> Floats:
     """For each unit, the eps from which on its component has k people or more.
 
     A unit is in one node that has fewer than k and whose parent has not: that node ends there.
@@ -321,10 +324,10 @@ def join_radii(tree: Filtration, k: int) -> Floats:
     last = np.flatnonzero((hidden < k) & (parent >= 0) & (hidden[parent] >= k))
     size = (tree.end - tree.begin)[last]
     before = np.cumsum(size) - size
-    place = np.arange(int(size.sum())) - np.repeat(before - tree.begin[last], size)
+    position = np.arange(int(size.sum())) - np.repeat(before - tree.begin[last], size)
     radii = np.zeros(len(tree.order))
-    radii[tree.order[place]] = np.repeat(tree.death[last], size)
-    return np.asarray(radii[tree.place])
+    radii[tree.order[position]] = np.repeat(tree.death[last], size)
+    return np.asarray(radii[tree.point_of_unit])
 
 
 def drop_axis(points: Points, column: str) -> Points:

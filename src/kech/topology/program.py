@@ -32,7 +32,7 @@ Classes = list[tuple[int, ...]]
 
 
 class TooHard(Exception):
-    """The search for one answer was given up."""
+    """Raised where the solver gives up a search."""
 
 
 def can_program() -> bool:
@@ -48,53 +48,53 @@ class Program:
         self.pairs = np.zeros((self.rows, self.rows))
         for pair in combinations(range(self.rows), 2):
             self.pairs[pair] = self.pairs[pair[::-1]] = self.radius(pair)
-        self.place = {pair: n for n, pair in enumerate(combinations_with_replacement(range(self.rows), 2))}
-        self.count_rules = [*self.cover_rows(), *self.count_people(who)]
+        self.variable = {pair: n for n, pair in enumerate(combinations_with_replacement(range(self.rows), 2))}
+        self.count_rules = [*self.assign_rows_once(), *self.require_people(who)]
         self.forbidden: list[tuple[int, ...]] = []
 
-    def cover_rows(self) -> Iterator[Rule]:
-        """Every row is in one class, and in none that is not there."""
+    def assign_rows_once(self) -> Iterator[Rule]:
+        """Rules: every row is in exactly one class, and in none that does not exist."""
         for j in range(self.rows):
-            yield [(self.place[i, j], 1.0) for i in range(j + 1)], 1.0, 1.0
-        for i, j in self.place:
+            yield [(self.variable[i, j], 1.0) for i in range(j + 1)], 1.0, 1.0
+        for i, j in self.variable:
             if i < j:
-                yield [(self.place[i, j], 1.0), (self.place[i, i], -1.0)], -np.inf, 0.0
+                yield [(self.variable[i, j], 1.0), (self.variable[i, i], -1.0)], -np.inf, 0.0
 
-    def count_people(self, who: Sequence[int]) -> Iterator[Rule]:
-        """Every class has k people; a person with several rows after its first has a variable of their own."""
-        self.variables = len(self.place)
+    def require_people(self, who: Sequence[int]) -> Iterator[Rule]:
+        """Rules: every class has k people; a person with several rows after its first has a variable of their own."""
+        self.variables = len(self.variable)
         for i in range(self.rows):
             people: list[Term] = []
             for person in dict.fromkeys(who[i:]):
-                rows = [(self.place[i, j], 1.0) for j in range(i, self.rows) if who[j] == person]
+                rows = [(self.variable[i, j], 1.0) for j in range(i, self.rows) if who[j] == person]
                 if len(rows) > 1:
                     yield [*rows, (self.variables, -1.0)], 0.0, np.inf
                     rows, self.variables = [(self.variables, 1.0)], self.variables + 1
                 people += rows
-            yield [*people, (self.place[i, i], -float(self.k))], 0.0, np.inf
+            yield [*people, (self.variable[i, i], -float(self.k))], 0.0, np.inf
 
     def steps(self, low: float) -> Iterator[tuple[float, Classes]]:
         """Each eps, from low on, at which more classes are possible than before, with as many as there can be."""
-        count, most = 1, self.count_possible()
+        count, most = 1, self.count_most_classes()
         while count <= most:
             eps = self.find_narrowest(count, low)
-            classes = self.part(eps, count, most=True)
+            classes = self.divide(eps, count, most=True)
             assert classes is not None
             yield eps, classes
             count, low = len(classes) + 1, eps
 
-    def count_possible(self) -> int:
-        """How many classes there can be at most, at any eps."""
-        classes = self.part(np.inf, 1, most=True)
+    def count_most_classes(self) -> int:
+        """The largest number of classes, at any eps."""
+        classes = self.divide(np.inf, 1, most=True)
         return 0 if classes is None else len(classes)
 
     def find_narrowest(self, count: int, low: float) -> float:
         """The smallest eps at which there are so many classes."""
-        high, halvings = self.measure(self.part(np.inf, count)), 0
+        high, halvings = self.measure(self.divide(np.inf, count)), 0
         while low < high:
             halvings += 1
             limit = (low + high) / 2 if halvings <= HALVINGS else high
-            classes = self.part(limit, count, below=limit == high)
+            classes = self.divide(limit, count, below=limit == high)
             if classes is not None:
                 high = self.measure(classes)
             elif limit == high:
@@ -107,7 +107,7 @@ class Program:
         """The radius of the widest class."""
         return max((self.radius(rows) for rows in classes or ()), default=0.0)
 
-    def part(self, eps: float, count: int, *, below: bool = False, most: bool = False) -> Classes | None:
+    def divide(self, eps: float, count: int, *, below: bool = False, most: bool = False) -> Classes | None:
         """So many classes or more of radius eps, or less than eps; with `most`, as many as possible."""
         limit = eps - ROUNDING if below else eps + ROUNDING
         while True:
@@ -116,10 +116,10 @@ class Program:
             wide = [rows for rows in classes or () if self.radius(rows) > limit]
             if not wide:
                 return classes
-            self.forbidden += [self.thin_out(rows, limit) for rows in wide]
+            self.forbidden += [self.find_small_conflict(rows, limit) for rows in wide]
 
-    def thin_out(self, rows: tuple[int, ...], limit: float) -> tuple[int, ...]:
-        """As few of these rows as are still too wide together."""
+    def find_small_conflict(self, rows: tuple[int, ...], limit: float) -> tuple[int, ...]:
+        """A small set of these rows that is still too wide for one class."""
         for row in rows:
             fewer = tuple(other for other in rows if other != row)
             rows = fewer if self.radius(fewer) > limit else rows
@@ -129,12 +129,12 @@ class Program:
         """Classes without pairs that are apart and without these sets; None where there are none."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        firsts = [self.place[i, i] for i in range(self.rows)]
+        firsts = [self.variable[i, i] for i in range(self.rows)]
         rules = [*self.count_rules, ([(first, 1.0) for first in firsts], float(count), np.inf)]
-        rules += [*self.part_pairs(apart), *self.part_sets(sets)]
+        rules += [*self.forbid_pairs(apart), *self.forbid_sets(sets)]
         goal, upper = np.zeros(self.variables), np.ones(self.variables)
         goal[firsts] = -float(most)
-        upper[[n for (i, j), n in self.place.items() if apart[i, j]]] = 0
+        upper[[n for (i, j), n in self.variable.items() if apart[i, j]]] = 0
         answer = milp(
             goal,
             integrality=np.ones(self.variables),
@@ -144,37 +144,37 @@ class Program:
         )
         if answer.status not in {0, 2}:
             raise TooHard
-        return None if answer.status else self.read(answer.x)
+        return None if answer.status else self.read_classes(answer.x)
 
-    def part_pairs(self, apart: Any) -> Iterator[Rule]:
-        """Of rows that are pairwise apart one at most is in a class; each pair is in one of these rules."""
+    def forbid_pairs(self, apart: Any) -> Iterator[Rule]:
+        """Rules: of rows that are pairwise too far apart, at most one is in a class."""
         for i in range(self.rows):
             near = [j for j in range(i + 1, self.rows) if not apart[i, j]]
-            for clique in cover_pairs(apart, near):
-                yield [*((self.place[i, j], 1.0) for j in clique), (self.place[i, i], -1.0)], -np.inf, 0.0
+            for clique in cover_by_cliques(apart, near):
+                yield [*((self.variable[i, j], 1.0) for j in clique), (self.variable[i, i], -1.0)], -np.inf, 0.0
 
-    def part_sets(self, sets: list[tuple[int, ...]]) -> Iterator[Rule]:
-        """Not all rows of a set are in one class."""
+    def forbid_sets(self, sets: list[tuple[int, ...]]) -> Iterator[Rule]:
+        """Rules: no class contains all rows of one of these sets."""
         for rows in sets:
             for i in range(min(rows) + 1):
-                terms = [(self.place[i, j], 1.0) for j in rows if j != i]
+                terms = [(self.variable[i, j], 1.0) for j in rows if j != i]
                 allowed = len(rows) - 1 - (i in rows)
-                yield [*terms, (self.place[i, i], -float(allowed))], -np.inf, 0.0
+                yield [*terms, (self.variable[i, i], -float(allowed))], -np.inf, 0.0
 
-    def read(self, values: Floats) -> Classes:
-        """The classes of an answer."""
+    def read_classes(self, values: Floats) -> Classes:
+        """The classes in a solution of the program."""
         classes: dict[int, list[int]] = {}
-        for (i, j), n in self.place.items():
+        for (i, j), n in self.variable.items():
             if values[n] > 0.5:
                 classes.setdefault(i, []).append(j)
         return [tuple(rows) for rows in classes.values()]
 
 
-def cover_pairs(apart: Any, rows: Sequence[int]) -> Iterator[list[int]]:
+def cover_by_cliques(apart: Any, rows: Sequence[int]) -> Iterator[list[int]]:
     """Cliques of rows that are pairwise apart, until every such pair is in one."""
     covered = set[tuple[int, int]]()
-    for place, a in enumerate(rows):
-        for b in rows[place + 1 :]:
+    for index, a in enumerate(rows):
+        for b in rows[index + 1 :]:
             if apart[a, b] and (a, b) not in covered:
                 clique = [a, b]
                 clique += grow_clique(apart, clique, rows)

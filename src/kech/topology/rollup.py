@@ -49,7 +49,7 @@ class NodeTable:
         return np.asarray(self.costs[:, : max(k - 1, 0)].sum(axis=1))
 
 
-def build_kernel(points: Points, levels: Sequence[Sequence[Level]]) -> Lattice:
+def build_kernel_lattice(points: Points, levels: Sequence[Sequence[Level]]) -> Lattice:
     """Points and levels as the kernel knows them."""
     kernel = Lattice(points.codes, points.weights, points.person)
     for axis, weight in zip(levels, points.column_weights.tolist(), strict=True):
@@ -59,10 +59,10 @@ def build_kernel(points: Points, levels: Sequence[Sequence[Level]]) -> Lattice:
     return kernel
 
 
-def roll_all(
+def measure_all_nodes(
     kernel: Lattice, points: Points, levels: Sequence[Sequence[Level]], bound: int, *, memory: int, threads: int
 ) -> NodeTable:
-    """Every node, in parts small enough for the memory: a part has the first columns at fixed levels."""
+    """The figures of every node, computed in parts that fit in memory: a part has the first columns at fixed levels."""
     fixed = count_fixed_axes(points, levels, memory)
     starts = list(product(*(range(len(axis)) for axis in levels[:fixed])))
     parts = []

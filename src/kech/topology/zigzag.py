@@ -33,7 +33,7 @@ from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
-from kech.topology.barcode import READINGS, choose_longest
+from kech.topology.barcode import READINGS, find_longest
 from kech.topology.lattice import compute_lattice
 from kech.topology.paths import Lattice, resolve_path
 
@@ -70,28 +70,28 @@ class ZigzagBar:
 class PathRegime:
     """Nodes of the path from start to stop, both included, each of which is k-anonymous under every reading."""
 
-    start: int  # place of a node in the path
+    start: int  # number of a node in the path
     stop: int
     k: int  # people of the smallest class of these nodes, or rows where every row is another person
     classes: int  # most classes of one of them
 
 
-Place = tuple[float, ...]  # of a path: the levels of a node, or what else has classes
+PathStep = tuple[float, ...]  # the levels of a node, or what else has classes
 
 
-class Walkable(Protocol):
-    """What a walk needs: points, and their classes at every place."""
+class WalkedSpace(Protocol):
+    """What a walk needs: points, and their classes at every step of a path."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What a place consists of."""
+        """What a step consists of: names of its numbers."""
 
     @property
     def points(self) -> Any:
         """Weighted points."""
 
-    def classes(self, place: Any, /) -> Ints:
-        """The class of each point at a place."""
+    def classes(self, step: Any, /) -> Ints:
+        """The class of each point at a step."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ class ZigzagBarcode:
     [i + 1/2, i + 1/2] of dimension 0 through intersections.  Intersections have no holes.  Rows need not match.
     """
 
-    path: tuple[Place, ...]
+    path: tuple[PathStep, ...]
     columns: tuple[str, ...]
     through: str
     birth: Ints  # of each bar of dimension 0, in half steps
@@ -173,12 +173,12 @@ class ZigzagBarcode:
     def bars(self, longest: int | None = None) -> list[ZigzagBar]:
         """Classes by birth and death, then holes by position: all, or so many of the longest."""
         holes = np.repeat(np.arange(len(self.holes)), self.holes)
-        chosen = choose_longest(np.append(self.death - self.birth, np.zeros(len(holes), np.int64)), longest)
+        chosen = find_longest(np.append(self.death - self.birth, np.zeros(len(holes), np.int64)), longest)
         classes, at = chosen[chosen < len(self.birth)], holes[chosen[chosen >= len(self.birth)] - len(self.birth)]
         weights, ends = self.weights, zip(self.begin[classes].tolist(), self.begin[classes + 1].tolist(), strict=True)
         columns = half_steps(self.birth[classes]), half_steps(self.death[classes]), weights[classes].tolist(), ends
         bars = [ZigzagBar(0, b, d, w, *self._list_rows(i, j)) for b, d, w, (i, j) in zip(*columns, strict=True)]
-        return bars + [ZigzagBar(1, place, place, None, ()) for place in half_steps(at)]
+        return bars + [ZigzagBar(1, at, at, None, ()) for at in half_steps(at)]
 
     def _list_rows(self, begin: int, end: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
         """The rows and people that a bar carries."""
@@ -193,9 +193,9 @@ class ZigzagBarcode:
         counts = np.diff(first, append=len(self.birth)).tolist()
         fewest = np.minimum.reduceat(self.weights, first).tolist()
         people = [None] * len(first) if self.people is None else self._fewest_people(first)
-        classes = [describe(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
+        classes = [describe_bars(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
         holes = zip(self.positions, self.holes.tolist(), strict=True)
-        return classes + [describe(1, (at, at), number, None, None) for at, number in holes if number]
+        return classes + [describe_bars(1, (at, at), number, None, None) for at, number in holes if number]
 
     def _fewest_people(self, first: Ints) -> list[int]:
         fewest = np.minimum.reduceat(self.hidden_among, self.begin[:-1])
@@ -265,49 +265,50 @@ def build_zigzag(
 
 
 def walk_nodes(
-    lattice: Walkable, nodes: Sequence[Place], through: str, *, threads: int = 1, memory: int | None = None
+    lattice: WalkedSpace, nodes: Sequence[PathStep], through: str, *, threads: int = 1, memory: int | None = None
 ) -> ZigzagBarcode:
-    """Bars along nodes of a lattice, or along other places whose classes it knows."""
+    """Bars along nodes of a lattice, or along other steps whose classes it knows."""
     check_through(through)
     weights = lattice.points.weights
     allowed = half_the_memory() if memory is None else memory
     walk = PathWalk(weights, through == "union", lattice.points.person)
-    counts = list[int]()
+    last = 0  # classes of the node before
     for first in range(0, len(nodes), STRETCH):
         report("walking the path", first / len(nodes))
         partitions = [lattice.classes(node) for node in nodes[first : first + STRETCH]]
-        counts += [int(classes.max(initial=-1)) + 1 for classes in partitions]
-        need = PATH_POINT_BYTES * len(partitions) * len(weights)
+        counts = [last, *(int(classes.max(initial=-1)) + 1 for classes in partitions)]
+        need = walk.bytes() + PATH_POINT_BYTES * len(partitions) * len(weights)
         check_memory(need + PATH_CLASS_BYTES * most_classes(counts, through, len(weights)), allowed)
         walk.extend(partitions, threads)
+        last = counts[-1]
     return ZigzagBarcode(tuple(nodes), lattice.columns, through, library=None, **walk.finish())
 
 
 def most_classes(counts: Sequence[int], through: str, points: int) -> int:
-    """At most so many classes at all positions together, where nodes have so many."""
+    """An upper bound of the number of classes at all positions after the first, where nodes have so many."""
     between = (min(a, b) if through == "union" else min(a * b, points) for a, b in pairwise(counts))
-    return sum(counts) + sum(between)
+    return sum(counts[1:]) + sum(between)
 
 
 def check_through(through: str) -> None:
-    """Neighbours meet in their union or in their intersection."""
+    """Refuse any other way to join neighbours than union and intersection."""
     if through not in THROUGH:
         raise unusable_value("--through", f"Choose among {', '.join(THROUGH)}.")
 
 
 def check_memory(need: int, allowed: int) -> None:
-    """Refuse before the machine does."""
+    """Refuse a path whose bars need more memory than is allowed."""
     check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
-def describe(
+def describe_bars(
     dimension: int, ends: tuple[float, float], count: int, weight: int | None, people: int | None
 ) -> dict[str, Any]:
-    """A line of the summary."""
+    """One line of the summary: bars of equal dimension, birth and death."""
     fewest = {"weight": weight, "fewest_people": people}
     return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, **fewest}
 
 
 def half_steps(values: Ints) -> list[float]:
-    """Positions as people read them."""
+    """Positions counted in half steps, as numbers: 0, 0.5, 1, ..."""
     return [value / 2 for value in values.tolist()]

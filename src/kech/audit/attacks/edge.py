@@ -31,14 +31,14 @@ def attack_edges(target: Target) -> list[Attack]:
     if not by_edges:
         return [Attack("edge", SINGLED, 0, 0, 0, "no label shows an end")]
     selected = [name for name in target.linkage.release.quasi_identifiers if name in by_edges]
-    each = [count(target, f"{SINGLED}, by {name}", by_edges[name], by_chance[name]) for name in selected]
+    each = [count_singled_out(target, f"{SINGLED}, by {name}", by_edges[name], by_chance[name]) for name in selected]
     rng = target.rng()
     ends = {id(column): published_ends(column) for column in target.linkage.columns}
     guessed = single_out(target, lambda column, label: guess_ends(column, label, ends[id(column)], rng))
     return [
-        count(target, f"{SINGLED}, by any column", join_columns(by_edges), join_columns(by_chance)),
+        count_singled_out(target, f"{SINGLED}, by any column", join_columns(by_edges), join_columns(by_chance)),
         *each,
-        count(target, GUESSED, *map(join_columns, guessed)),
+        count_singled_out(target, GUESSED, *map(join_columns, guessed)),
     ]
 
 
@@ -55,7 +55,7 @@ def single_out(target: Target, find: Find) -> tuple[Singled, Singled]:
     return by_edges, by_chance
 
 
-def count(target: Target, about: str, hits: set[int], control: set[int]) -> Attack:
+def count_singled_out(target: Target, about: str, hits: set[int], control: set[int]) -> Attack:
     """The attack on all records: how many are singled out by edges, and how many at random."""
     return Attack("edge", about, target.rows, min(len(hits), target.rows), min(len(control), target.rows))
 

@@ -19,13 +19,13 @@ from kech.release.published import Ints
 
 MOST_PEOPLE = 1_000  # looked up; of more, so many are drawn
 
-Found = frozenset[int]  # people, or values, by their numbers
-Look = Callable[[int], Found]  # of a class: the people or the values it could hold
-Left = Callable[["Known"], Found]  # of a person: the values that are left
+Candidates = frozenset[int]  # people, or values, by their numbers
+Look = Callable[[int], Candidates]  # of a class: the people or the values it could hold
+RemainingCandidates = Callable[["KnownPerson"], Candidates]  # of a person: the values that are left
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPerson:
     """A person whom the attacker knows: of each row that could be published, the classes it could be in."""
 
     person: int
@@ -39,7 +39,7 @@ def attack_one_row(target: Target) -> list[Attack]:
     A hit is a person with a row that leaves fewer than k people.  Control: people assigned to rows at random, each to
     as many as before.
     """
-    k, known = promised_people(target), draw_people(target)
+    k, known = target.linkage.release.promised_k, draw_people(target)
     shuffled = target.rng().permutation(target.person)
     hits, control = (
         sum(any(len(join(classes, look)) < k for classes in one.classes) for one in known)
@@ -55,7 +55,7 @@ def attack_all_rows(target: Target) -> list[Attack]:
     A hit is a person with fewer than k such people.  Control: one row of the same person, drawn at random.
     Whom no number fits is not in the file.
     """
-    k, known, rng = promised_people(target), draw_people(target), target.rng()
+    k, known, rng = target.linkage.release.promised_k, draw_people(target), target.rng()
     look, histories = look_for_people(target, target.person), read_histories(target.linkage.release)
     left = [
         len(histories.find_fitting(one.classes) if histories else intersect_looks(one.classes, look)) for one in known
@@ -103,34 +103,28 @@ def compare_values(target: Target, column: str) -> tuple[Ints, Ints]:
     return number(release.cells[column]), number(target.linkage.texts(column))
 
 
-def look_across(target: Target, values: Ints) -> list[Left]:
-    """The values that are in a class of every row, and the same of values assigned to the rows at random."""
+def look_across(target: Target, values: Ints) -> list[RemainingCandidates]:
+    """Functions for the values that are in a class of every row of a person: as published, and assigned at random."""
 
-    def see(cells: Ints) -> Left:
+    def see(cells: Ints) -> RemainingCandidates:
         look = look_for_values(target, cells)
         return lambda one: intersect_looks(one.classes, look)
 
     return [see(values), see(target.rng().permutation(values))]
 
 
-def look_along(target: Target, values: Ints, histories: PublishedHistories) -> list[Left]:
-    """The values that a number which fits has on all rows, and the same of values assigned to the numbers at random."""
+def look_along(target: Target, values: Ints, histories: PublishedHistories) -> list[RemainingCandidates]:
+    """Functions for the values that a fitting number has on all rows: as published, and assigned at random."""
     fitting = cache(lambda one: histories.find_fitting(one.classes))
 
-    def see(number_values: Ints) -> Left:
+    def see(number_values: Ints) -> RemainingCandidates:
         return lambda one: frozenset(number_values[fitting(one)].tolist()) - {SEVERAL}
 
     constant = histories.find_constant(values)
     return [see(constant), see(target.rng().permutation(constant))]
 
 
-def promised_people(target: Target) -> int:
-    """The k of people that the maker states; the k of rows where nothing is stated."""
-    release = target.linkage.release
-    return int(release.document.get("stated", {}).get("k", release.sizes.min()))
-
-
-def draw_people(target: Target) -> list[Known]:
+def draw_people(target: Target) -> list[KnownPerson]:
     """Some people of whom a row could be published, drawn by the seed."""
     person = target.person
     order = np.argsort(person, kind="stable")
@@ -141,7 +135,7 @@ def draw_people(target: Target) -> list[Known]:
     for rows in drawn:
         pairs = [(int(row), tuple(next(classes).tolist())) for row in rows]
         if published := [pair for pair in pairs if pair[1]]:
-            people.append(Known(int(person[rows[0]]), *zip(*published, strict=True)))
+            people.append(KnownPerson(int(person[rows[0]]), *zip(*published, strict=True)))
     return people
 
 
@@ -158,16 +152,16 @@ def look_for_values(target: Target, values: Ints) -> Look:
     return lambda group: frozenset(class_values[group].tolist())
 
 
-def values_of(one: Known, truth: Ints) -> set[int]:
-    """The different values of a person."""
+def values_of(one: KnownPerson, truth: Ints) -> set[int]:
+    """The different values that a person has."""
     return set(truth[list(one.rows)].tolist())
 
 
-def join(classes: Iterable[int], look: Look) -> Found:
-    """What one of some classes could hold."""
+def join(classes: Iterable[int], look: Look) -> Candidates:
+    """What at least one of these classes could hold."""
     return frozenset().union(*map(look, classes))
 
 
-def intersect_looks(rows: Sequence[Iterable[int]], look: Look) -> Found:
-    """What is common to all rows, each of which could be in some classes."""
+def intersect_looks(rows: Sequence[Iterable[int]], look: Look) -> Candidates:
+    """What every row could hold, each of which could be in some classes."""
     return frozenset.intersection(*(join(classes, look) for classes in rows))

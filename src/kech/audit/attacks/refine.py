@@ -69,11 +69,11 @@ def attack_refinement(target: Target) -> list[Attack]:
     """
     if note := find_obstacle(target):
         return [Attack("refine", about, 0, 0, 0, note) for about in (GUESSED, PINNED, EMPTY)]
-    puzzle = lay_out(target)
+    puzzle = build_puzzle(target)
     truth, overlaps = find_truth(target, puzzle), find_overlaps(target, puzzle)
     rng = target.rng()
     by_chance = solve(puzzle, puzzle.options, rng)
-    options = rule_out(target, puzzle, overlaps)
+    options = rule_out_classes(target, puzzle, overlaps)
     records = link_records(puzzle, options, by_chance, solve(puzzle, options, rng), truth)
     return [*records, claim_overlaps(overlaps, by_chance, truth)]
 
@@ -87,8 +87,8 @@ def find_obstacle(target: Target) -> str:
     return ""
 
 
-def lay_out(target: Target) -> Puzzle:
-    """Which rows could be where."""
+def build_puzzle(target: Target) -> Puzzle:
+    """The classes that cover each row of the original, and how many rows each class takes."""
     rows, sizes = target.linkage.rows, target.linkage.release.sizes.tolist()
     options: Options = [[] for _ in range(rows)]
     for group, covered in enumerate(target.candidates):
@@ -179,7 +179,7 @@ def rule_out_by_ends(target: Target, options: Options) -> None:
             options[row] = list(groups)
 
 
-def rule_out(target: Target, puzzle: Puzzle, overlaps: Overlaps) -> Options:
+def rule_out_classes(target: Target, puzzle: Puzzle, overlaps: Overlaps) -> Options:
     """The classes that the steps leave to each row; all of them again where they leave none."""
     excluded = {(row, wide) for (wide, _), rows in overlaps.items() for row in rows}
     left = [[group for group in groups if (row, group) not in excluded] for row, groups in enumerate(puzzle.options)]

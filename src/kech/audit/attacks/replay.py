@@ -55,7 +55,7 @@ def attack_replay(target: Target) -> list[Attack]:
     check_size(target)
     if target.linkage.release.document["parameters"].get("protect_history"):
         raise BadOption("replay", "it cannot make a release with --protect-history again. Choose other attacks.")
-    owner, own = target.linkage.table.secret, draw_own(target.seed)
+    owner, own = target.linkage.table.secret, draw_attacker_secret(target.seed)
     if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
@@ -63,20 +63,20 @@ def attack_replay(target: Target) -> list[Attack]:
     trials = [[try_row(target, secret, row) for row in rows] for secret in (owner, own)]
     guesses = guesses_at_random(trials[0])
     return [
-        count("rows found with the owner's secret", trials[0], guesses),
-        count("rows found without it", trials[1], guesses),
+        count_found("rows found with the owner's secret", trials[0], guesses),
+        count_found("rows found without it", trials[1], guesses),
         count_nearest("rows guessed by the nearest replay without it", trials[1], guesses),
     ]
 
 
 def check_size(target: Target) -> None:
-    """Only small tables are replayed."""
+    """Refuse a table that is too large to be replayed."""
     if target.linkage.rows > MOST_ROWS:
         reason = f"it makes the release again for every candidate, of tables with {MOST_ROWS:,} rows at most."
         raise BadOption("replay", f"{reason} This one has {target.linkage.rows:,}: release a part of it to try.")
 
 
-def draw_own(seed: int) -> OwnerSecret:
+def draw_attacker_secret(seed: int) -> OwnerSecret:
     """A secret of the attacker, the same for equal seeds."""
     return OwnerSecret(sha256(b"attacker %d" % seed).digest())
 
@@ -170,8 +170,8 @@ def guesses_at_random(trials: Sequence[Trial]) -> int:
     return round(sum(1 / trial.tried for trial in trials))
 
 
-def count(about: str, trials: Sequence[Trial], guesses: int) -> Attack:
-    """Rows of which the right candidate remains, alone."""
+def count_found(about: str, trials: Sequence[Trial], guesses: int) -> Attack:
+    """The attack on rows of which only the right candidate remains."""
     fit, tried = sum(trial.fit for trial in trials), sum(trial.tried for trial in trials)
     note = f"{fit:,} candidates fit the labels, {tried:,} were tried, {sum(len(t.remain) for t in trials):,} remain"
     hits = sum(list(trial.remain) == [0] and trial.tried > 1 for trial in trials)

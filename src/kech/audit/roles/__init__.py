@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, STEM, Clue, read_name
+from kech.audit.roles.names import GLUED, PART, STEM, Clue, is_participle, read_name
 from kech.audit.roles.values import SURE, read_values
 from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, UNORDERED
 from kech.tables.engine import ColumnFacts
@@ -32,8 +32,14 @@ SHORTEST_POSTCODE = 4
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
 MOST_PAIRS = 60  # of columns that are compared
 FEWEST_ALIKE, ALIKE = 3, 0.8  # sensitive columns with the same codes, and their share of the columns with them
+FARTHEST, NEXT = 3, 2  # columns apart, that two may be which tell what stands between them; sensitive ones
 CODED_YEAR = 1000  # the least number that may be a year or a date
 
+YES_OR_NO = [
+    {"0", "1"}, {"1", "2"}, {"y", "n"}, {"yes", "no"}, {"t", "f"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"},
+    {"ja", "nee"}, {"oui", "non"}, {"o", "n"}, {"si", "no"}, {"sí", "no"}, {"sì", "no"}, {"s", "n"}, {"sim", "não"},
+    {"sim", "nao"},
+]  # fmt: skip
 LIKELY, POSSIBLE, FAINT = 0.7, 0.4, 0.2
 
 
@@ -82,6 +88,11 @@ class Look:
         return self.facts.distinct <= FLAG and self.present > SMALL
 
     @property
+    def says_yes_or_no(self) -> bool:
+        """Whether its two values are words or codes for yes and no."""
+        return self.is_flag and {text.strip().casefold() for text in self.texts} in YES_OR_NO
+
+    @property
     def is_whole(self) -> bool:
         """Whether all of the sample are whole numbers."""
         return self.is_number and all(float(number).is_integer() for number in self.numbers)
@@ -98,6 +109,7 @@ def guess_roles(table: Table) -> dict[str, Guess]:
     guesses = {name: drop_constant(guess_role(name, look), look) for name, look in looks.items()}
     guesses |= dict(follow_others(table, guesses, looks))
     guesses |= dict(compare_codes(guesses, looks))
+    guesses |= dict(follow_neighbours(guesses, looks))
     return guesses | point_at_somebody(guesses, looks)
 
 
@@ -145,7 +157,7 @@ def guess_role(column: str, look: Look) -> Guess:
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
         return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
-    return as_guess(seen, None) if seen else guess_by_counts(look)
+    return as_guess(seen, None) if seen else guess_by_counts(column, look)
 
 
 def are_codes(by_name: Clue, look: Look) -> bool:
@@ -176,7 +188,7 @@ def guess(role: str, reason: str, confidence: float) -> Guess:
     return Guess(role, reason, min(0.99, round(confidence, 2)))
 
 
-def guess_by_counts(look: Look) -> Guess:
+def guess_by_counts(column: str, look: Look) -> Guess:
     """What can be said of a column whose name and values say nothing."""
     facts = look.facts
     if (
@@ -187,6 +199,8 @@ def guess_by_counts(look: Look) -> Guess:
         return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
     if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
         return guess("identifier", "nearly every value is different", LIKELY)
+    if look.says_yes_or_no and is_participle(column):
+        return guess("sensitive", "it says whether something happened", STEM)
     if look.is_edge and facts.distinct == FLAG and look.present > SMALL:
         return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
     if 2 <= facts.distinct <= FEW and not look.is_number:
@@ -240,6 +254,8 @@ def fits_identifier(clue: Clue, column: str, look: Look, *, is_weak: bool) -> bo
     says = clue.meaning.says
     if look.is_flag or are_repeated_things(column, look.facts):
         return False
+    if clue.confidence <= STEM and says != NUMBER and look.is_number:
+        return False
     if says == NAME:
         return look.facts.numbers < look.present / 2
     if says == NUMBER and not names_people(column) and look.present > SMALL:
@@ -292,6 +308,34 @@ def compare_codes(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> It
         if is_open and len(sensitive) >= max(FEWEST_ALIKE, ALIKE * len(alike)):
             reason = f"it has the same values as {sensitive[0]!r} and {len(sensitive) - 1} other sensitive columns"
             yield name, guess("sensitive", reason, POSSIBLE)
+
+
+def follow_neighbours(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
+    """Columns of which nothing is known, between two of one role: tables put like beside like."""
+    names = list(guesses)
+    known = [place for place, name in enumerate(names) if is_known(guesses[name])]
+    for place, name in enumerate(names):
+        before = max((other for other in known if other < place), default=None)
+        after = min((other for other in known if other > place), default=None)
+        if is_known(guesses[name]) or before is None or after is None or after - before > FARTHEST:
+            continue
+        (role, *other) = {guesses[names[before]].role, guesses[names[after]].role}
+        is_alike = role == "quasi-identifier" or (
+            role == "sensitive" and after - before == NEXT and is_coded(looks[name])
+        )
+        if not other and is_alike and 2 <= looks[name].facts.distinct <= FEW:
+            reason = f"it stands between {names[before]!r} and {names[after]!r}"
+            yield name, guess(role, reason, POSSIBLE)
+
+
+def is_known(guess: Guess) -> bool:
+    """Whether something speaks for a guess beside that its values are few."""
+    return guess.confidence > POSSIBLE or guess.role == "sensitive"
+
+
+def is_coded(look: Look) -> bool:
+    """Whether values are numbers, or no more than yes or no: a category in words is easier to know."""
+    return look.is_number or look.says_yes_or_no
 
 
 def repeats(look: Look) -> bool:

@@ -6,13 +6,14 @@ A name is taken apart at spaces, signs, digits and capitals, and accents are dro
 are looked for, the longest first; a word that is written together with others counts if all parts are words, so
 `birthcontrol` is birth control and not birth.  Then a word may be cut short (`bundesl`), drawn out (`alcoholism`) or
 bent (`survivor`), and an ending may name a disease (`bronchitis`).  Last, a word may be spelled as in another language
-(`kolesterol`) or with one letter amiss (`Handcap`), or a long word may begin or end with one of the list.
+(`kolesterol`) or with one letter amiss (`Handcap`), or a long word may begin or end with one of the list.  Surveys cut
+several words short and write them together (`staciv`), or drop vowels (`wrkstat`).
 Of several words the last counts, as in `patient_age`, or the one before
 a preposition, as in `age_at_diagnosis`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
@@ -21,6 +22,7 @@ from kech.audit.roles.words import FILLERS, MEANINGS, PREPOSITIONS, Meaning
 from kech.tables.person_names import split_words
 
 LONGEST_PHRASE = 5  # words
+VOWELS = frozenset("aeiou")
 SHORTEST_PART = 3  # letters of a word that is written together with others
 SHORTEST_STEM, SHORTEST_SHARED = 4, 6  # letters of a word that is cut short, and that two words begin with
 SHORTEST_AMISS = 6  # letters of a word that may have one letter amiss
@@ -31,10 +33,16 @@ SPELLINGS = (  # the same sound in other languages
 )  # fmt: skip
 SHARED = 0.6  # of both words, that they begin with
 DISEASE = re.compile("[a-z]{3,}(itis|a?emia|a?emie|osis|opathy|opathie|opatia|algia|algie|uria|plegia|iasis|penia|oma)")
+PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; accents count
+    "[a-z]{3,}ed|(?:ge|ver|be|ent|er|zer)[a-zäöü]{3,}(?:t|en)|[a-zéèêç]{3,}ée?|[a-zçãíé]{2,}[aiu]d[oa]"
+    "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
+)
 SURVEY_PREFIXES = "xhrqmfdivps"  # single letters before the word: xage, hsex, rrace
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
+SHORTEST_CUT = 3  # letters of each of several words that are cut short
+SHORTEST_BEHIND_LETTER = 5  # letters of a word behind a single one
 WEAK = 0.6  # of that for a word that can mean something else
 
 
@@ -59,6 +67,8 @@ def read_name(column: str) -> list[Clue]:
     clues = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
     clues = clues or [clue for word in words for clue in find_stem(word)]
     clues = clues or [clue for word in words for clue in find_alike(word)]
+    clues = clues or [clue for word in dict.fromkeys(("".join(words), *words)) for clue in find_cut(word)]
+    clues = clues or [clue for word in words for clue in find_behind_letter(word)]
     best = sorted(clues, key=lambda each: -each[0])
     return [clue for _, clue in best]
 
@@ -111,9 +121,14 @@ def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
     meanings = {meaning for text, meaning in single_words().items() if begin_alike(plain, text)}
     if not meanings and DISEASE.fullmatch(plain):
         meanings = {vocabulary()["disease"][0]}
-    if len(meanings) == 1:
-        (meaning,) = meanings
-        yield len(plain), Clue(meaning, STEM, f"its name seems to say {meaning.says}")
+    yield from agree(meanings, len(plain))
+
+
+def agree(meanings: Iterable[Meaning], rank: float) -> Iterator[tuple[float, Clue]]:
+    """What words mean that a name may stand for, where all have one role."""
+    ordered = sorted(meanings, key=MEANINGS.index)
+    if len({meaning.role for meaning in ordered}) == 1:
+        yield rank, Clue(ordered[0], STEM, f"its name seems to say {ordered[0].says}")
 
 
 def begin_alike(word: str, known: str) -> bool:
@@ -134,17 +149,78 @@ def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
     meanings = meanings_by_sound().get(sound_of(plain), set()) or {
         meaning for letters in omit_letter(sound_of(plain)) for meaning in meanings_by_near_sound().get(letters, ())
     }
-    meanings = meanings or set(find_heads(plain))
-    if len(meanings) == 1:
-        (meaning,) = meanings
-        yield len(plain), Clue(meaning, STEM, f"its name seems to say {meaning.says}")
+    yield from agree(meanings or set(find_heads(plain)), len(plain))
 
 
 def find_heads(word: str) -> Iterator[Meaning]:
-    """Meanings of the words of the list that are at least half of a long one, at its end or at its beginning."""
+    """The meanings of listed words that are at least half of a long word, at its end or at its beginning."""
     for text, meaning in single_words().items():
         if len(text) >= max(SHORTEST_HEAD, HEAD * len(word)) and (word.endswith(text) or word.startswith(text)):
             yield meaning
+
+
+def find_cut(word: str) -> Iterator[tuple[float, Clue]]:
+    """What a name means that joins words which are cut short or lack their vowels.
+
+    >>> [clue.meaning.says for name in ("staciv", "cantville", "wrkstat", "window") for _, clue in find_cut(name)]
+    ['marital status', 'a place', 'work']
+    """
+    plain = re.sub("[0-9]+[a-z]?$", "", word)
+    phrases = {meaning for parts, meaning in phrases_of_list() if joins_beginnings(plain, parts)}
+    yield from agree(phrases, len(plain))
+    for cut in () if phrases else range(SHORTEST_CUT, len(plain) - SHORTEST_CUT + 1):
+        head, tail = expand(plain[:cut]), expand(plain[cut:])
+        if head and tail:
+            yield from agree(set(filter(None, tail)) or set(filter(None, head)), cut)
+
+
+def find_behind_letter(word: str) -> Iterator[tuple[float, Clue]]:
+    """What a word means that stands behind one letter, weak words too: `tgrade`."""
+    entry = vocabulary().get(word[1:]) if len(word) > SHORTEST_BEHIND_LETTER else None
+    if entry is not None:
+        yield len(word), Clue(entry[0], STEM, f"its name seems to say {entry[0].says}")
+
+
+def is_participle(column: str) -> bool:
+    """Whether a word of a name says that something happened.
+
+    >>> [is_participle(name) for name in ("readmitted", "Gekündigt", "résilié", "desahuciada", "is_evicted", "zone")]
+    [True, True, True, True, True, False]
+    """
+    return any(PARTICIPLE.fullmatch(word) for word in re.findall("[^\\W\\d_]+", column.casefold()))
+
+
+def joins_beginnings(word: str, parts: Sequence[str]) -> bool:
+    """Whether a word is made of the beginnings of these words, three letters or more of each."""
+    if not parts:
+        return not word
+    longest = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(word, parts[0], strict=False)))
+    return any(joins_beginnings(word[size:], parts[1:]) for size in range(SHORTEST_CUT, longest + 1))
+
+
+def expand(part: str) -> set[Meaning | None]:
+    """Meanings of the words that a part may be the beginning or the consonants of; None stands for a filler."""
+    if part in FILLERS or (len(part) > SHORTEST_CUT and any(filler.startswith(part) for filler in FILLERS)):
+        return {None}
+    known = single_words()
+    if part in known:
+        return {known[part]}
+    if not set(part) & VOWELS:
+        return {meaning for text, (meaning, _) in vocabulary().items() if skeleton_of(text) == part}
+    return {meaning for text, meaning in known.items() if len(part) > SHORTEST_CUT and text.startswith(part)}
+
+
+@cache
+def skeleton_of(word: str) -> str:
+    """The consonants of a word."""
+    return "".join(letter for letter in word if letter not in VOWELS)
+
+
+@cache
+def phrases_of_list() -> list[tuple[list[str], Meaning]]:
+    """The phrases of the list, as words."""
+    phrases = [(word.split("_"), meaning) for meaning in MEANINGS for word in meaning.words.split() if "_" in word]
+    return [(parts, meaning) for parts, meaning in phrases if not parts[0].startswith("~")]
 
 
 def sound_of(word: str) -> str:

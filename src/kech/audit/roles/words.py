@@ -17,12 +17,15 @@ class Meaning:
 
 
 ADDRESSES = "addresses"
+CLASS_OR_ROOM = "a class of passengers, a seat or a room"
 MONEY = "money"
 NAME = "names of people"
 PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
 TEXT = "free text, which can name anybody"
+THINGS = "numbers of things that one person has"
+SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
 
 IDENTIFIERS = (
     Meaning(
@@ -81,7 +84,7 @@ IDENTIFIERS = (
         website homepage twitter facebook instagram linkedin advertising_id""",
     ),
     Meaning(
-        "numbers of things that one person has",
+        THINGS,
         "identifier",
         """license_plate licence_plate number_plate nummernschild autokennzeichen vin matricula_coche targa
         kenteken immatriculation ticket ticket_number ticket_no booking_reference barcode serial_number""",
@@ -297,7 +300,7 @@ QUASI_IDENTIFIERS = (
         datum_in_dienst data_internamento data_admissao data_obito moved_in""",
     ),
     Meaning(
-        "a class of passengers, a seat or a room",
+        CLASS_OR_ROOM,
         "quasi-identifier",
         "pclass passenger_class cabin ~deck ~seat ~room room_number bed_number kabine sitzplatz",
     ),
@@ -567,9 +570,10 @@ SENSITIVE = (
 
 PLAIN = (
     Meaning(
-        "weights of a survey",
+        "weights or the design of a survey",
         "plain",
-        """fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
+        """strat strata stratum psu cluster_id sampling_unit
+        fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
         wtmec2yr sdmvpsu sdmvstra hhwt asecwt wtssall gewichtungsfaktor ponderation factor_expansion
         peso_campionario weegfactor peso_amostral""",
     ),
@@ -584,6 +588,7 @@ UNORDERED = (  # meanings whose codes have no order
     "marital status",
     PLACE_OF_LIFE,
     "housing or property",
+    CLASS_OR_ROOM,
 )
 MEANINGS = (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE, *PLAIN)
 

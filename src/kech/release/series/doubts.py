@@ -8,7 +8,7 @@ numbered anew.  Then known rows would stand for other people, and people would e
 import numpy as np
 
 from kech.errors import BadSeries
-from kech.release.series.hashes import find_places, number_alike
+from kech.release.series.hashes import find_positions, number_alike
 from kech.release.series.matching import Bools, Match
 from kech.release.series.store import Store
 from kech.tables.table import Table
@@ -63,6 +63,6 @@ def count_renamed(match: Match, gone: Bools) -> int:
     left, new = match.history.rows.cells[gone], match.cells[match.new]
     which = number_alike(left)
     _, first = np.unique(which, return_index=True)
-    place = find_places(new, left[first])
-    here = np.bincount(place[place >= 0], minlength=len(first))
+    position = find_positions(new, left[first])
+    here = np.bincount(position[position >= 0], minlength=len(first))
     return int(np.minimum(np.bincount(which), here).sum())

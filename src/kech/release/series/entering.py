@@ -1,6 +1,6 @@
-"""Entering: the book of a series names a version while its file is put in place, so that a killed run is recovered.
+"""Entering: series.json names a version while its file is put in place, so that a killed run is recovered.
 
-In: the folder of a series, which is locked, and its book.  Out: a book whose versions are all in their places.
+In: the folder of a series, which is locked, and its file.  Out: a series file whose versions are all in place.
 """
 
 from collections.abc import Iterator
@@ -16,31 +16,31 @@ from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 
 
 @contextmanager
-def enter(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
-    """The book names a version while it is put in place; it is struck out if that fails."""
-    write_book(store, entered)
+def enter_version(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
+    """Name a version in series.json while it is put in place; it is struck out if that fails."""
+    write_series_file(store, entered)
     try:
         yield
     except BaseException:
         if draft.exists():
-            write_book(store, before)
+            write_series_file(store, before)
         raise
     with suppress(CannotWrite):  # then the next run recovers
-        write_book(store, finish(entered))
+        write_series_file(store, finish_last_version(entered))
 
 
-def write_book(store: Store, book: SeriesFile | None) -> None:
-    """Put a book in place; a series without versions has none."""
-    if book is None or not book.versions:
+def write_series_file(store: Store, series_file: SeriesFile | None) -> None:
+    """Put a series file in place; a series without versions has none."""
+    if series_file is None or not series_file.versions:
         store.path.unlink(missing_ok=True)
     else:
-        store.write(book)
+        store.write(series_file)
 
 
-def finish(book: SeriesFile) -> SeriesFile:
-    """A book whose last version is in its place."""
-    last = msgspec.structs.replace(book.versions[-1], draft="")
-    return msgspec.structs.replace(book, versions=[*book.versions[:-1], last])
+def finish_last_version(series_file: SeriesFile) -> SeriesFile:
+    """The series file once its last version is in place."""
+    last = msgspec.structs.replace(series_file.versions[-1], draft="")
+    return msgspec.structs.replace(series_file, versions=[*series_file.versions[:-1], last])
 
 
 def remove_published(store: Store, version: SeriesVersion) -> None:
@@ -53,24 +53,24 @@ def remove_published(store: Store, version: SeriesVersion) -> None:
             file.unlink()
 
 
-def recover_book(store: Store) -> SeriesFile | None:
-    """The book after a killed run: a version that was never put in place is struck out.  The caller holds the lock.
+def recover_series_file(store: Store) -> SeriesFile | None:
+    """The series file after a killed run, without a version that was never put in place.  The caller holds the lock.
 
     Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.
     """
-    book = store.read()
-    if book is None or book.last is None or not book.last.draft:
-        return book
-    last = book.last
+    series_file = store.read()
+    if series_file is None or series_file.last is None or not series_file.last.draft:
+        return series_file
+    last = series_file.last
     placed = Path(last.path).is_file() and digest(Path(last.path)) == last.release
     if not placed and Path(last.draft).exists():
-        kept = msgspec.structs.replace(book, versions=book.versions[:-1])
-        write_book(store, kept)
+        kept = msgspec.structs.replace(series_file, versions=series_file.versions[:-1])
+        write_series_file(store, kept)
         return store.read()
     if placed:
         restore_certificate(store, last)
-    write_book(store, finish(book))
-    return finish(book)
+    write_series_file(store, finish_last_version(series_file))
+    return finish_last_version(series_file)
 
 
 def restore_certificate(store: Store, version: SeriesVersion) -> None:

@@ -90,10 +90,10 @@ class RowHasher:
         if not pa.types.is_dictionary(column.type):
             column = column.cast(pa.string())
             if rarely_repeats(column):
-                return as_whole(hash_array(key, mark_texts(fold.fold_texts(column)))), np.arange(len(column))
+                return as_single_values(hash_array(key, mark_texts(fold.fold_texts(column)))), np.arange(len(column))
             column = column.dictionary_encode()
         texts = mark_texts(fold.fold_texts(column.dictionary.cast(pa.string())))
-        listed = as_whole(hash_array(key, pa.concat_arrays([texts, pa.array([MISSING])])))
+        listed = as_single_values(hash_array(key, pa.concat_arrays([texts, pa.array([MISSING])])))
         return listed, column.indices.fill_null(len(listed) - 1).to_numpy(zero_copy_only=False)
 
     def _hash(self, purpose: str, rows: Hashes) -> Hashes:
@@ -120,8 +120,8 @@ def hash_array(key: bytes, texts: Any) -> Hashes:
     return hash_texts(key, SIZE, bounds, np.frombuffer(letters, np.uint8)).reshape(-1, SIZE)
 
 
-def as_whole(hashes: Hashes) -> NDArray[np.void]:
-    """Hashes as single values, which numpy picks and copies faster than rows of bytes."""
+def as_single_values(hashes: Hashes) -> NDArray[np.void]:
+    """Hashes as single values, which numpy selects and copies faster than rows of bytes."""
     return hashes.view(WHOLE)[:, 0]
 
 
@@ -138,7 +138,7 @@ def as_hashes(column: Any) -> Hashes:
     return bytes_of[chunk.offset * SIZE : (chunk.offset + len(chunk)) * SIZE].reshape(-1, SIZE)
 
 
-def find_places(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
+def find_positions(sought: Hashes, known: Hashes) -> NDArray[np.int64]:
     """Where each wanted hash first stands among the known ones; -1 where it does not."""
     return find_hashes(np.ascontiguousarray(sought).ravel(), np.ascontiguousarray(known).ravel())
 

@@ -22,7 +22,7 @@ from kech.release.series.hashes import (
     RowHasher,
     count_before,
     differ,
-    find_places,
+    find_positions,
     have_repeats,
     number_alike,
 )
@@ -38,7 +38,7 @@ class Match:
 
     history: History
     same: Ints  # places of rows that are as they were
-    place: Ints  # of each other row; -1: none
+    history_row: Ints  # of each other row; -1: none
     number: Ints  # of each other row in its engine
     base: Hashes  # of its key, or of the whole row
     key: Hashes  # the same, with equal rows told apart
@@ -49,32 +49,32 @@ class Match:
     @property
     def new(self) -> Ints:
         """Rows that belong to no cohort: those that came, and those that wait."""
-        return np.flatnonzero(self.place < 0)
+        return np.flatnonzero(self.history_row < 0)
 
     @cached_property
     def present(self) -> Bools:
         """For each row of the history whether the table has it still."""
         is_present = np.zeros(len(self.history.rows.cohort), bool)
         is_present[self.same] = True
-        is_present[self.place[self.place >= 0]] = True
+        is_present[self.history_row[self.history_row >= 0]] = True
         return is_present
 
     @cached_property
     def corrected(self) -> Bools:
         """For each row of the history whether the table has it with other cells, or as another person's."""
-        known = np.flatnonzero(self.place >= 0)
+        known = np.flatnonzero(self.history_row >= 0)
         is_corrected = np.zeros(len(self.history.rows.cohort), bool)
-        place = self.place[known]
-        changed = differ(self.history.rows.cells[place], self.cells[known])
-        is_corrected[place] = changed | differ(self.history.rows.person[place], self.person[known])
+        history_row = self.history_row[known]
+        changed = differ(self.history.rows.cells[history_row], self.cells[known])
+        is_corrected[history_row] = changed | differ(self.history.rows.person[history_row], self.person[known])
         return is_corrected
 
     @cached_property
     def people(self) -> Hashes:
         """Of each row of the history: its person as the table says now, or as it was known last."""
-        known = np.flatnonzero(self.place >= 0)
+        known = np.flatnonzero(self.history_row >= 0)
         people = self.history.rows.person.copy()
-        people[self.place[known]] = self.person[known]
+        people[self.history_row[known]] = self.person[known]
         return people
 
     def people_now(self) -> Hashes:
@@ -89,20 +89,20 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     rows = table.engine.read_texts([table.index(name) for name in names])
     texts = dict(zip(names, rows.columns[1:], strict=True))
     whole = hash_whole(table, hasher, texts)
-    place = find_places(whole, history.rows.whole)
-    others = np.flatnonzero(place < 0)
+    history_row = find_positions(whole, history.rows.whole)
+    others = np.flatnonzero(history_row < 0)
     some = {name: column.take(pa.array(others)) for name, column in texts.items()}
     base = hash_keys(table, hasher, some)
     key = base if table.row_key else whole[others]
     match = Match(
         history,
-        same=place[place >= 0],
-        place=find_places(key, history.rows.key),
+        same=history_row[history_row >= 0],
+        history_row=find_positions(key, history.rows.key),
         number=np.asarray(rows["r"].to_numpy(), np.int64)[others],
         base=base,
         key=key,
         whole=whole[others],
-        cells=hasher.hash_rows("cells", pick(some, cells := sorted(published - {*table.person})), cells),
+        cells=hasher.hash_rows("cells", select_columns(some, cells := sorted(published - {*table.person})), cells),
         person=hash_people(table, hasher, some),
     )
     if table.row_key and may_repeat(match):
@@ -127,24 +127,24 @@ def hash_keys(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hash
     """What tells rows apart, of each row; a key that is missing is refused."""
     names = key_columns(table)
     if table.row_key:
-        check_present(names, pick(texts, names))
-    return hasher.hash_rows("key", pick(texts, names), names)
+        check_present(names, select_columns(texts, names))
+    return hasher.hash_rows("key", select_columns(texts, names), names)
 
 
 def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
     """The person of each row; nothing where every row is another person."""
     if not table.person:
         return np.zeros((len(next(iter(texts.values()))), 16), np.uint8)
-    return hasher.hash_rows("person", pick(texts, table.person), table.person, PEOPLE)
+    return hasher.hash_rows("person", select_columns(texts, table.person), table.person, PEOPLE)
 
 
-def pick(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    """Some of the columns."""
+def select_columns(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """Some of the columns, by name."""
     return [texts[name] for name in names]
 
 
 def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
-    """Every row has a key."""
+    """Refuse a table in which a row has no key."""
     texts = [column.cast(pa.string()).fill_null("") for column in columns]
     missing = sum(pc.equal(pc.utf8_trim_whitespace(column), "").to_numpy(zero_copy_only=False) for column in texts)
     if rows := int(np.count_nonzero(missing)):
@@ -153,12 +153,12 @@ def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
 
 def may_repeat(match: Match) -> bool:
     """Whether two rows may have one key: no means no."""
-    places = np.concatenate([match.same, match.place[match.place >= 0]])
-    return have_repeats(match.key) or len(places) > int(match.present.sum())
+    history_rows = np.concatenate([match.same, match.history_row[match.history_row >= 0]])
+    return have_repeats(match.key) or len(history_rows) > int(match.present.sum())
 
 
 def check_repeats(names: Sequence[str], keys: Hashes) -> None:
-    """No two rows have one key."""
+    """Refuse a table in which two rows have one key."""
     times = np.bincount(number_alike(keys))
     if rows := int(times[times > 1].sum()):
         raise BadRowKey(names, rows, "repeats")

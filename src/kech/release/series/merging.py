@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import open_published
 from kech.errors import OutOfMemory, UnreadableFile
-from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places
+from kech.release.series.hashes import Hashes, RowHasher, count_before, find_positions
 from kech.release.series.store import Cohorts, Ints, PublishedRows
 from kech.release.tallies import CellTally
 from kech.release.writing import write_batches
@@ -78,8 +78,8 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
     texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
     for column in texts:
         coded = column.dictionary_encode()
-        place = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
-        both = pa.array(group * (len(coded.dictionary) + 1) + place)
+        number = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        both = pa.array(group * (len(coded.dictionary) + 1) + number)
         group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
@@ -93,12 +93,12 @@ def find_cohorts(
 
     Where cohorts share a label, the other cells tell whose a row is; where these are equal too, it does not matter.
     """
-    known = identify(cohorts.labels.take(pa.array(cohort_rows.cohort)), labels, cohort_rows.other, hasher)
-    here = identify(rows, labels, hash_others(rows, labels, hasher), hasher)
-    return np.asarray(find_places(here, known) >= 0)
+    known = hash_published_rows(cohorts.labels.take(pa.array(cohort_rows.cohort)), labels, cohort_rows.other, hasher)
+    here = hash_published_rows(rows, labels, hash_others(rows, labels, hasher), hasher)
+    return np.asarray(find_positions(here, known) >= 0)
 
 
-def identify(rows: Any, labels: Sequence[str], other: Hashes, hasher: RowHasher) -> Hashes:
+def hash_published_rows(rows: Any, labels: Sequence[str], other: Hashes, hasher: RowHasher) -> Hashes:
     """A hash of all published cells of each row, equal rows told apart."""
     label = hasher.hash_rows("label", [rows[name].cast(pa.string()) for name in labels], labels)
     both = hasher.hash_pair(label, other)

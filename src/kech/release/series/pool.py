@@ -16,29 +16,29 @@ from kech.request import AxisChoice, Request
 from kech.tables.table import Table
 
 
-def cut_pool(table: Table, numbers: Ints, request: Request, book: SeriesFile | None) -> Release | None:
+def cut_pool(table: Table, numbers: Ints, request: Request, series_file: SeriesFile | None) -> Release | None:
     """New cohorts of these rows.  They are searched as a part of the table, unless the request names an effort.
 
     Later versions let all wait where too few have gathered or no cohort can be made; the first one is refused.
     """
-    if book is not None and len(numbers) < max(request.series.gather or 0, 1):
+    if series_file is not None and len(numbers) < max(request.series.gather or 0, 1):
         return None
-    pool = table if book is None else table.choose(numbers, fix_kinds(table, book))
+    pool = table if series_file is None else table.choose(numbers, fix_kinds(table, series_file))
     request = replace_part(request, axes=pool.request.axes)
     table_rows = table.rows if request.cut.effort is None else 0
     try:
         release = cut_release(pool, request, table_rows=table_rows)
     except GoalNotMet:
-        if book is None:
+        if series_file is None:
             raise
         return None
     return let_wait(release, request, table_rows)
 
 
-def fix_kinds(table: Table, book: SeriesFile) -> dict[str, AxisChoice]:
+def fix_kinds(table: Table, series_file: SeriesFile) -> dict[str, AxisChoice]:
     """Every column that kech read by itself is read as it was in the first version."""
-    choices = {name: (table.choice(name), kind) for name, kind in book.kinds.items()}
-    fixed = book.fixed["hierarchies"]
+    choices = {name: (table.choice(name), kind) for name, kind in series_file.kinds.items()}
+    fixed = series_file.fixed["hierarchies"]
     return {
         name: replace_part(choice, kind=kind)
         for name, (choice, kind) in choices.items()

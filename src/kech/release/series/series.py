@@ -22,7 +22,7 @@ from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
 from kech.release.series.doubts import check_changes
-from kech.release.series.entering import enter, recover_book, remove_published, write_book
+from kech.release.series.entering import enter_version, recover_series_file, remove_published, write_series_file
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
@@ -36,10 +36,18 @@ from kech.release.series.store import (
     Store,
     build_history,
     new_id,
-    see_from,
+    relative_path,
 )
-from kech.release.series.update import Arrivals, Update, certify, count_version, fix_kinds, tables_of, write_version
-from kech.release.writing import FORMATS, as_json, check_certificate_path, check_target
+from kech.release.series.update import (
+    Arrivals,
+    Update,
+    build_version_tables,
+    certify,
+    count_version,
+    fix_kinds,
+    write_version,
+)
+from kech.release.writing import WRITTEN_FORMATS, as_json, check_certificate_path, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
 from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
@@ -70,7 +78,7 @@ class Series:
         return show_series(self)
 
     def __repr__(self) -> str:
-        count = len(self.book.versions) if self.exists else 0
+        count = len(self.series_file.versions) if self.exists else 0
         return f"Series({count} version{'' if count == 1 else 's'} in {str(self.store.folder)!r})"
 
     @property
@@ -84,46 +92,46 @@ class Series:
         return self.store.path.exists()
 
     @property
-    def book(self) -> SeriesFile:
+    def series_file(self) -> SeriesFile:
         """What the folder says, after recovering from a killed run."""
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = recover_book(self.store)
-        if book is None:
+            series_file = recover_series_file(self.store)
+        if series_file is None:
             raise BadSeries(self.folder, "its first version was never put in place. Release it again.")
-        return book
+        return series_file
 
     @property
     def request(self) -> Request:
         """What the first release asked for, and every later one has to; hierarchies are named anew."""
-        return restore_request(self.book.fixed)
+        return restore_request(self.series_file.fixed)
 
     def versions(self) -> list[tuple[Ints, Ints]]:
         """For each version its rows, numbered over the whole series, and the cohort of each."""
-        book = self.book
-        history, versions = self.store.read_history(book), []
-        for version in book.versions:
+        series_file = self.series_file
+        history, versions = self.store.read_history(series_file), []
+        for version in series_file.versions:
             rows = np.flatnonzero(history.alive(version.number)[history.rows.cohort])
             versions.append((rows, history.rows.cohort[rows]))
         return versions
 
     def lives(self) -> "list[CohortLife]":
         """Every cohort that was ever published."""
-        book = self.book
-        history = self.store.read_history(book)
-        alive = np.stack([history.alive(version.number) for version in book.versions])
+        series_file = self.series_file
+        history = self.store.read_history(series_file)
+        alive = np.stack([history.alive(version.number) for version in series_file.versions])
         labels = zip(*history.cohorts.labels.to_pydict().values(), strict=True)
         each = zip(labels, history.cohorts.size.tolist(), alive.T, strict=True)
         return [CohortLife(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
 
     def to_json(self) -> dict[str, Any]:
         """What `kech series --json` prints: counts of each version; small ones are hidden."""
-        book = self.book
-        k = book.fixed["k"]
-        listed = [describe_version(self.store, version, k) for version in book.versions]
-        known = {"folder": str(self.folder), "k": k, "key": list(book.fixed["key"])}
-        return known | {"in_force": dict(book.policy), "versions": listed}
+        series_file = self.series_file
+        k = series_file.fixed["k"]
+        listed = [describe_version(self.store, version, k) for version in series_file.versions]
+        known = {"folder": str(self.folder), "k": k, "key": list(series_file.fixed["key"])}
+        return known | {"in_force": dict(series_file.policy), "versions": listed}
 
     def publish(
         self,
@@ -159,20 +167,20 @@ class Series:
         if terms.ledger:
             terms.ledger.recover()
         with self.store.lock():
-            return publish_next(self.store, table, request, Places(target, beside), terms)
+            return publish_next(self.store, table, request, VersionPaths(target, beside), terms)
 
     def find_files(self, *files: AnyPath) -> list[int]:
         """Remember where files of the series lie now; gives back their versions."""
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = recover_book(self.store)
-            moved, others = take_files(self.store, book, files)
+            series_file = recover_series_file(self.store)
+            moved, others = split_own_files(self.store, series_file, files)
             if others or moved is None:
                 raise BadOption(
                     "--moved", f"{str(others[0])!r} is no file of this series as it was published. Name that file."
                 )
-            write_book(self.store, moved)
+            write_series_file(self.store, moved)
         digests = {digest(Path(file)) for file in files}
         return [version.number for version in moved.versions if version.release in digests]
 
@@ -181,12 +189,12 @@ class Series:
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
-            book = recover_book(self.store)
-            if book is None:
+            series_file = recover_series_file(self.store)
+            if series_file is None:
                 raise BadSeries(self.folder, "there is no version to forget. Check the name of the folder.")
-            last, known = book.versions[-1], pick_ledger(ledger)
+            last, known = series_file.versions[-1], pick_ledger(ledger)
             remove_published(self.store, last)
-            write_book(self.store, msgspec.structs.replace(book, versions=book.versions[:-1]))
+            write_series_file(self.store, msgspec.structs.replace(series_file, versions=series_file.versions[:-1]))
             if known and any(entry.release == last.release for entry in known.read().releases):
                 known.forget(last.release)
             return last.number
@@ -202,7 +210,7 @@ class CohortLife:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class VersionPaths:
     """Where a version goes, and its certificate."""
 
     target: Path
@@ -212,84 +220,86 @@ class Places:
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
     check_path(folder, "folder")
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise BadSeries(place, "it is a file. Name a folder.")
-    return Series(Store(place))
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise BadSeries(path, "it is a file. Name a folder.")
+    return Series(Store(path))
 
 
 def publish_next(
-    store: Store, table: Table, request: Request, places: Places, terms: AdmissionOptions
+    store: Store, table: Table, request: Request, paths: VersionPaths, terms: AdmissionOptions
 ) -> dict[str, Any]:
     """One more version; the folder is locked."""
-    book = recover_book(store)
-    request = fill_policy(request, book.policy if book else {})
-    book, outside = take_files(store, book, terms.earlier)
-    begun = begin(store, book, table, request, places.target)
-    previous = find_previous(store, book)
-    update = prepare(store, book, table, request, begun.id)
-    known = frozenset(version.release for version in book.versions) if book else frozenset()
+    series_file = recover_series_file(store)
+    request = fill_policy(request, series_file.policy if series_file else {})
+    series_file, outside = split_own_files(store, series_file, terms.earlier)
+    begun = begin_version(store, series_file, table, request, paths.target)
+    previous = find_previous(store, series_file)
+    update = prepare_update(store, series_file, table, request, begun.id)
+    known = frozenset(version.release for version in series_file.versions) if series_file else frozenset()
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
     with (
-        refuse_disk_errors(places.target),
+        refuse_disk_errors(paths.target),
         private_folder() as aside,
-        draft_file(places.target) as draft,
-        draft_file(places.beside) as certificate_draft,
+        draft_file(paths.target) as draft,
+        draft_file(paths.beside) as certificate_draft,
     ):
-        pool = aside / f"new{places.target.suffix.lower()}"
-        arrivals = write_version(update, previous, pool, draft, places.target, terms)
+        pool = aside / f"new{paths.target.suffix.lower()}"
+        arrivals = write_version(update, previous, pool, draft, paths.target, terms)
         report("checking the written file")
-        claims = certify(update, arrivals, draft, places.target, terms)
+        claims = certify(update, arrivals, draft, paths.target, terms)
         certificate_draft.write_text(as_json(claims), "utf-8")
-        new = None if book is None else list_new(update, pool, places)
-        drafted = DraftRelease(draft, certificate_draft, claims, places.target, table, draft, new=new)
+        new = None if series_file is None else list_new_cohorts(update, pool, paths)
+        drafted = DraftRelease(draft, certificate_draft, claims, paths.target, table, draft, new=new)
         report("looking for earlier releases")
         with check_admission(drafted, terms) as admission:
-            entered = record(store, begun, update, arrivals, drafted, places, admission)
-            with enter(store, book, entered, draft), delay_interrupts():
-                put_in_place({draft: places.target, certificate_draft: places.beside})
-    return summarize(store, table, claims, places, admission, entered)
+            entered = add_version(store, begun, update, arrivals, drafted, paths, admission)
+            with enter_version(store, series_file, entered, draft), delay_interrupts():
+                put_in_place({draft: paths.target, certificate_draft: paths.beside})
+    return summarize(store, table, claims, paths, admission, entered)
 
 
-def begin(store: Store, book: SeriesFile | None, table: Table, request: Request, target: Path) -> SeriesFile:
-    """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
+def begin_version(
+    store: Store, series_file: SeriesFile | None, table: Table, request: Request, target: Path
+) -> SeriesFile:
+    """The series file, new or as it was, with what this release fixes and puts in force."""
     check_outside(store, target)
-    fixed, policy = fix_request(table, request, FORMATS[target.suffix.lower()]), read_policy(request)
-    id = book.id if book else new_id()
+    fixed, policy = fix_request(table, request, WRITTEN_FORMATS[target.suffix.lower()]), read_policy(request)
+    id = series_file.id if series_file else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
-    if book is None:
+    if series_file is None:
         return SeriesFile(FORMAT, id, check, fixed, {}, [], [], policy)
-    if check != book.check:
+    if check != series_file.check:
         reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
         raise BadSeries(store.folder, reason)
-    check_fixed(book.fixed, fixed)
-    check_free(store, book, target)
-    return msgspec.structs.replace(book, fixed=fixed, policy=policy)
+    check_fixed(series_file.fixed, fixed)
+    check_free(store, series_file, target)
+    return msgspec.structs.replace(series_file, fixed=fixed, policy=policy)
 
 
-def list_new(update: Update, pool: Path, places: Places) -> list[DraftRelease]:
+def list_new_cohorts(update: Update, pool: Path, paths: VersionPaths) -> list[DraftRelease]:
     """The new cohorts of a later version as a release of their own, if there are any."""
     if update.release is None:
         return []
-    return [DraftRelease(pool, certificate_path(pool), {}, places.target, update.release.table, pool, is_part=True)]
+    return [DraftRelease(pool, certificate_path(pool), {}, paths.target, update.release.table, pool, is_part=True)]
 
 
-def record(
+def add_version(
     store: Store,
     begun: SeriesFile,
     update: Update,
     arrivals: Arrivals,
     drafted: DraftRelease,
-    places: Places,
+    paths: VersionPaths,
     admission: Admission,
 ) -> SeriesFile:
-    """The book with one more version, whose files are in the folder already."""
+    """The series file with one more version, whose files are in the folder already."""
     counts = count_version(update, arrivals)
     if update.last is None and counts["waiting"] and admission.judged:
         raise BadOption("--wait", WAITS_BESIDE)
-    files = store.write_version(update.number, tables_of(update, arrivals), as_json(drafted.claims))
-    version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
+    files = store.write_version(update.number, build_version_tables(update, arrivals), as_json(drafted.claims))
+    version = describe_draft(store, update.number, drafted.claims, paths, files, counts, drafted.path)
     return msgspec.structs.replace(
         begun,
         kinds=fix_kinds(update, begun),
@@ -300,58 +310,58 @@ def record(
 
 
 def check_outside(store: Store, target: Path) -> None:
-    """No version is published in the private folder, where its readers would find all the rest."""
+    """Refuse to publish inside the private folder of the series, where readers would find all the rest."""
     if store.folder.resolve() in target.resolve().parents:
         raise BadOption("--output", "it lies in the folder of the series, which is private. Name another folder.")
 
 
-def check_free(store: Store, book: SeriesFile, target: Path) -> None:
-    """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
-    for version in book.versions:
-        place = store.find_release(version)
-        if place is not None and place.resolve() == target.resolve():
+def check_free(store: Store, series_file: SeriesFile, target: Path) -> None:
+    """Refuse to overwrite a published version: its rows are needed, and readers may hold it to its certificate."""
+    for version in series_file.versions:
+        path = store.find_release(version)
+        if path is not None and path.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )
 
 
-def prepare(store: Store, book: SeriesFile | None, table: Table, request: Request, id: str) -> Update:
+def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, request: Request, id: str) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
-    history = store.read_history(book) if book else no_history()
+    history = store.read_history(series_file) if series_file else empty_history()
     report("matching rows")
     match = match_rows(table, hasher, history)
     most, k = request.series.most_changed or 0, request.goal.k or 2
-    check_changes(store, table, match, last_rows(book, history), most, k)
-    release = cut_pool(table, match.number[match.new], request, book)
-    last = book.last if book else None
+    check_changes(store, table, match, last_rows(series_file, history), most, k)
+    release = cut_pool(table, match.number[match.new], request, series_file)
+    last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
-    places = {version.number: store.find_release(version) for version in past_needed(book, history)}
-    files = {number: place for number, place in places.items() if place is not None}
+    paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
+    files = {number: path for number, path in paths.items() if path is not None}
     return Update(table, request, hasher, history, match, last, release, claimed, files)
 
 
-def last_rows(book: SeriesFile | None, history: History) -> NDArray[np.bool_]:
+def last_rows(series_file: SeriesFile | None, history: History) -> NDArray[np.bool_]:
     """For each row of the history whether the last version has it."""
-    return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
+    return history.alive(len(series_file.versions) if series_file else 0)[history.rows.cohort]
 
 
-def past_needed(book: SeriesFile | None, history: History) -> list[SeriesVersion]:
+def list_needed_versions(series_file: SeriesFile | None, history: History) -> list[SeriesVersion]:
     """Versions whose files hold cohorts that left."""
     needed = set(history.last_seen().tolist())
-    return [version for version in book.versions if version.number in needed] if book else []
+    return [version for version in series_file.versions if version.number in needed] if series_file else []
 
 
-def no_history() -> History:
-    """The history of a series that begins: nothing."""
+def empty_history() -> History:
+    """The history of a series without versions."""
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
-def take_files(
-    store: Store, book: SeriesFile | None, files: Sequence[AnyPath]
+def split_own_files(
+    store: Store, series_file: SeriesFile | None, files: Sequence[AnyPath]
 ) -> tuple[SeriesFile | None, list[AnyPath]]:
-    """The book, which knows the new places of its files among these; and the others, which are none of its files."""
-    known = {version.release for version in book.versions} if book else set()
+    """The series file, which knows where its files among these lie now; and the others, which are none of its files."""
+    known = {version.release for version in series_file.versions} if series_file else set()
     moved: dict[str, Path] = {}
     others: list[AnyPath] = []
     for file in files:
@@ -363,12 +373,12 @@ def take_files(
             moved[file_digest] = Path(file)
         else:
             others.append(file)
-    return store.move(book, moved) if book else None, others
+    return store.move(series_file, moved) if series_file else None, others
 
 
-def find_previous(store: Store, book: SeriesFile | None) -> Path | None:
+def find_previous(store: Store, series_file: SeriesFile | None) -> Path | None:
     """The file of the last version."""
-    last = book.last if book else None
+    last = series_file.last if series_file else None
     if last is None:
         return None
     file = store.find_release(last)
@@ -377,19 +387,19 @@ def find_previous(store: Store, book: SeriesFile | None) -> Path | None:
     return file
 
 
-def describe(
+def describe_draft(
     store: Store,
     number: int,
     claims: Mapping[str, Any],
-    places: Places,
+    paths: VersionPaths,
     files: dict[str, str],
     counts: dict[str, int],
     draft: Path,
 ) -> SeriesVersion:
-    """A version as the book names it while it is put in place."""
-    target, beside = places.target.absolute(), places.beside.absolute()
-    paths = (str(target), str(beside), see_from(store.folder, target))
-    return SeriesVersion(number, time_now(), claims["file"]["sha256"], *paths, files, counts, str(draft.absolute()))
+    """A version as series.json names it while it is put in place."""
+    target, beside = paths.target.absolute(), paths.beside.absolute()
+    shown = (str(target), str(beside), relative_path(store.folder, target))
+    return SeriesVersion(number, time_now(), claims["file"]["sha256"], *shown, files, counts, str(draft.absolute()))
 
 
 # -- what is shown ---------------------------------------------------------------------------------------------------
@@ -398,7 +408,7 @@ HIDDEN = ("waiting", "held", "corrected", "kept_out")
 
 
 def hide_small(count: int, k: int) -> int | str:
-    """A count that may point at people is hidden."""
+    """A count, or `<k` where it is so small that it may point at people."""
     return f"<{k}" if 0 < count < k else count
 
 
@@ -417,13 +427,18 @@ def describe_version(store: Store, version: SeriesVersion, k: int) -> dict[str, 
 
 
 def summarize(
-    store: Store, table: Table, claims: Mapping[str, Any], places: Places, admission: Admission, book: SeriesFile
+    store: Store,
+    table: Table,
+    claims: Mapping[str, Any],
+    paths: VersionPaths,
+    admission: Admission,
+    series_file: SeriesFile,
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
-    private = {name: hide_small(book.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}
+    private = {name: hide_small(series_file.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}
     return {
-        "file": str(places.target),
-        "certificate": str(places.beside),
+        "file": str(paths.target),
+        "certificate": str(paths.beside),
         **claims["claims"],
         "stated": claims.get("stated"),
         "measured": claims["measured"],
@@ -431,5 +446,5 @@ def summarize(
         "ledger": admission.to_json(),
         **find_doubts(table, table, claims["quasi_identifiers"]),
         "mapping": None,
-        "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(book.policy)},
+        "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(series_file.policy)},
     }

@@ -34,7 +34,7 @@ from kech.system.files import (
 
 FORMAT = 2
 LABEL = "label "  # with which names of columns of labels begin
-BOOK, LOCK = "series.json", "series.lock"
+SERIES_FILE, LOCK = "series.json", "series.lock"
 PARTS = ("rows", "cohorts", "moves")  # of each version, as Arrow files
 OWN = re.compile(r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|certificate)\.\w+")
 HASHES = ("key", "whole", "cells", "other", "person")
@@ -142,13 +142,13 @@ class Store:
     @property
     def path(self) -> Path:
         """The file that names all others."""
-        return self.folder / BOOK
+        return self.folder / SERIES_FILE
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Nobody else changes the folder meanwhile; where no series begins, the folder is left as it was."""
         self.check_own()
-        missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
+        missing = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
         with hold_lock(self.folder / LOCK, "Name another folder: --series FOLDER."):
             remove_leftovers(self.folder, DRAFTS)
             try:
@@ -162,11 +162,11 @@ class Store:
         if self.path.exists() or not self.folder.is_dir():
             return
         with suppress(OSError):  # a folder that cannot be listed is refused when it is locked
-            names = [place.name for place in self.folder.iterdir()]
+            names = [path.name for path in self.folder.iterdir()]
             if any(not OWN.fullmatch(name) for name in names):
                 raise BadSeries(self.folder, "it holds other files and no series. Name a new folder, or an empty one.")
             if any(name.startswith("0002-") for name in names):
-                raise BadSeries(self.folder, f"{BOOK} is missing. Restore the folder from a backup.")
+                raise BadSeries(self.folder, f"{SERIES_FILE} is missing. Restore the folder from a backup.")
 
     def close(self) -> None:
         """Nobody but its owner reads the folder from now on."""
@@ -174,44 +174,45 @@ class Store:
             self.folder.chmod(0o700)
 
     def clear(self, folders: Sequence[Path]) -> None:
-        """Remove files of versions that the book does not name; without a book also the folders that were made."""
-        book = self.read()
-        last = book.versions[-1].number if book else 0
-        for place in self.folder.iterdir():
-            match = OWN.fullmatch(place.name)
+        """Remove files of versions that series.json does not name; without it, also the folders that were made."""
+        series_file = self.read()
+        last = series_file.versions[-1].number if series_file else 0
+        for path in self.folder.iterdir():
+            match = OWN.fullmatch(path.name)
             if match and match["number"] and int(match["number"]) > last:
-                place.unlink(missing_ok=True)
-        if book is None:
+                path.unlink(missing_ok=True)
+        if series_file is None:
             (self.folder / LOCK).unlink(missing_ok=True)
             with suppress(OSError):  # somebody else begins a series there
-                for place in folders:
-                    place.rmdir()
+                for path in folders:
+                    path.rmdir()
 
     def read(self) -> SeriesFile | None:
-        """The book; None where the folder is none of a series yet."""
+        """The series file; None where the folder is none of a series yet."""
         try:
-            book = msgspec.json.decode(self.path.read_bytes(), type=SeriesFile)
+            series_file = msgspec.json.decode(self.path.read_bytes(), type=SeriesFile)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as failure:
             raise BadSeries(
-                self.folder, f"it cannot be read: {failure.strerror}. Mend the rights of the folder, or its disk."
+                self.folder,
+                f"it cannot be read: {failure.strerror}. Check the permissions of the folder, and its disk.",
             ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
-        if book.series != FORMAT:
+            raise BadSeries(self.folder, f"{SERIES_FILE} is damaged. Restore the folder from a backup.") from None
+        if series_file.series != FORMAT:
             reason = (
                 "another version of kech began it. Go on with that version, or begin a new series in another folder."
             )
             raise BadSeries(self.folder, reason)
-        return book
+        return series_file
 
-    def write(self, book: SeriesFile) -> None:
-        """Put a book in place, whole or not at all; the folder must be locked."""
-        write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
+    def write(self, series_file: SeriesFile) -> None:
+        """Put a series file in place, whole or not at all; the folder must be locked."""
+        write_text(self.path, msgspec.json.format(msgspec.json.encode(series_file)).decode() + "\n", private=True)
 
     def write_version(self, number: int, tables: Mapping[str, Any], certificate: str) -> dict[str, str]:
-        """Put the files of a version in place; they count once the book names them."""
+        """Put the files of a version in place; they count once the series file names them."""
         self.close()
         files = {}
         for part, table in tables.items():
@@ -229,10 +230,10 @@ class Store:
         """The certificate of a version as it was written."""
         return self._read_file(version, f"{version.number:04}-certificate.json")
 
-    def read_history(self, book: SeriesFile) -> History:
+    def read_history(self, series_file: SeriesFile) -> History:
         """The rows and cohorts of all versions."""
-        parts = {part: [self._read_part(version, part) for version in book.versions] for part in PARTS}
-        return build_history(parts, book.labels, [version.number for version in book.versions])
+        parts = {part: [self._read_part(version, part) for version in series_file.versions] for part in PARTS}
+        return build_history(parts, series_file.labels, [version.number for version in series_file.versions])
 
     def _read_part(self, version: SeriesVersion, part: str) -> Any:
         content = self._read_file(version, name_file(version.number, part))
@@ -248,20 +249,20 @@ class Store:
 
     def find_release(self, version: SeriesVersion) -> Path | None:
         """The published file of a version, at the place it was put or where the folder moved with it."""
-        for place in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
-            if place.is_file() and digest(place) == version.release:
-                return place
+        for path in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
+            if path.is_file() and digest(path) == version.release:
+                return path
         return None
 
-    def move(self, book: SeriesFile, files: Mapping[str, Path]) -> SeriesFile:
-        """A book that knows where files of versions lie now, by their hashes."""
-        moved = [self._move_version(version, files.get(version.release)) for version in book.versions]
-        return msgspec.structs.replace(book, versions=moved)
+    def move(self, series_file: SeriesFile, files: Mapping[str, Path]) -> SeriesFile:
+        """A series file that knows where files of versions lie now, by their hashes."""
+        moved = [self._move_version(version, files.get(version.release)) for version in series_file.versions]
+        return msgspec.structs.replace(series_file, versions=moved)
 
-    def _move_version(self, version: SeriesVersion, place: Path | None) -> SeriesVersion:
-        if place is None:
+    def _move_version(self, version: SeriesVersion, path: Path | None) -> SeriesVersion:
+        if path is None:
             return version
-        return msgspec.structs.replace(version, path=str(place.absolute()), relative=see_from(self.folder, place))
+        return msgspec.structs.replace(version, path=str(path.absolute()), relative=relative_path(self.folder, path))
 
 
 def name_file(number: int, part: str) -> str:
@@ -274,8 +275,8 @@ def new_id() -> str:
     return secrets.token_hex(SIZE)
 
 
-def see_from(folder: Path, target: Path) -> str:
-    """A path as the folder sees it."""
+def relative_path(folder: Path, target: Path) -> str:
+    """The path of a file, relative to the folder of the series."""
     return os.path.relpath(target.absolute(), folder.absolute())
 
 
@@ -293,7 +294,7 @@ def cohorts_table(labels: Any, size: Ints, people: Ints) -> Any:
     return pa.table({"size": size, "people": people} | {LABEL + name: cells for name, cells in columns.items()})
 
 
-def no_labels(names: Sequence[str]) -> Any:
+def empty_labels(names: Sequence[str]) -> Any:
     """Labels of no cohorts."""
     return pa.schema([(LABEL + name, pa.string()) for name in names]).empty_table()
 
@@ -302,14 +303,14 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
     """One history of the parts of all versions."""
     none = np.empty(0, np.int64)
     hashes = {
-        name: np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in parts["rows"])]) for name in HASHES
+        name: np.concatenate([empty_hashes(), *(as_hashes(part[name]) for part in parts["rows"])]) for name in HASHES
     }
     cohort = np.concatenate([none, *(as_ints(part["cohort"]) for part in parts["rows"])])
     size, people = (
         np.concatenate([none, *(as_ints(part[x]) for part in parts["cohorts"])]) for x in ("size", "people")
     )
     labels = pa.concat_tables(
-        [no_labels(names), *(part.select(LABEL + name for name in names) for part in parts["cohorts"])]
+        [empty_labels(names), *(part.select(LABEL + name for name in names) for part in parts["cohorts"])]
     )
     born = np.repeat(np.array(numbers, np.int64), [len(part) for part in parts["cohorts"]])
     moves = [
@@ -326,6 +327,6 @@ def as_ints(column: Any) -> Ints:
     return np.asarray(column.to_numpy(), np.int64)
 
 
-def no_hashes() -> Hashes:
+def empty_hashes() -> Hashes:
     """Hashes of no rows."""
     return np.empty((0, SIZE), np.uint8)

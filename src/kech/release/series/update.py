@@ -21,13 +21,13 @@ from kech.certificate.labels import published_columns
 from kech.errors import FAULT_OF_KECH, ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
 from kech.release.release import Release, own_version
-from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
+from kech.release.series.hashes import Hashes, RowHasher, count_before, find_positions, number_alike
 from kech.release.series.joining import find_kinds, is_informative, join_axes, join_values
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
 from kech.release.series.store import History, Ints, PublishedRows, SeriesFile, SeriesVersion, cohorts_table, rows_table
-from kech.release.writing import FORMATS, as_json, write_batches
+from kech.release.writing import WRITTEN_FORMATS, as_json, write_batches
 from kech.request import Request
 from kech.system.console import report
 from kech.tables.table import Table
@@ -124,10 +124,10 @@ def write_version(
     update: Update, previous: Path | None, pool: Path, draft: Path, target: Path, terms: AdmissionOptions
 ) -> Arrivals:
     """Write the rows of a version; the new cohorts are checked alone, as `pool`, before they join the others."""
-    format = FORMATS[target.suffix.lower()]
+    format = WRITTEN_FORMATS[target.suffix.lower()]
     if previous is None:
         tally = write_pool(update, draft, target)
-        return gather(update, read_cells(draft, format, update.table.allowed_bytes), tally.keys)
+        return collect_arrivals(update, read_cells(draft, format, update.table.allowed_bytes), tally.keys)
     labels = update.label_columns()
     rows = copy_old(update, previous, format)
     arrivals = Arrivals(update.history.rows.take(NONE), update.history.cohorts.labels.slice(0, 0), NONE, NONE)
@@ -136,7 +136,7 @@ def write_version(
         claims = update.release.certify(pool, target.name, format, terms, None)
         certificate_path(pool).write_text(as_json(claims), "utf-8")
         new = read_cells(pool, format, update.table.allowed_bytes)
-        arrivals = gather(update, new, tally.keys)
+        arrivals = collect_arrivals(update, new, tally.keys)
         rows = join_rows(rows, new)
     if not rows.num_rows:
         raise GoalNotMet(
@@ -168,23 +168,23 @@ def copy_old(update: Update, previous: Path, format: str) -> Any:
 def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
     """Write the new cohorts alone, and hash the key of every row."""
     assert update.release is not None
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    as_csv = WRITTEN_FORMATS[target.suffix.lower()] == "csv"
     tally = KeyTally(key_columns(update.table), update.hasher)
     write_batches(update.release.batches(for_csv=as_csv, tallies=[tally], listed=not as_csv), draft, target)
     return tally
 
 
-def gather(update: Update, written: Any, keys: Hashes) -> Arrivals:
+def collect_arrivals(update: Update, written: Any, keys: Hashes) -> Arrivals:
     """The new cohorts as they stand in the written rows, whose keys came in the same order."""
     labels, cohort = number_labels(written, update.label_columns())
-    place = find_rows(update, keys)
+    row = find_rows(update, keys)
     match, size = update.match, np.bincount(cohort)
     rows = PublishedRows(
-        key=match.key[place],
-        whole=match.whole[place],
-        cells=match.cells[place],
+        key=match.key[row],
+        whole=match.whole[row],
+        cells=match.cells[row],
         other=hash_others(written, update.label_columns(), update.hasher),
-        person=match.person[place],
+        person=match.person[row],
         cohort=cohort + len(update.history.cohorts.size),
     )
     people = count_people(cohort, rows.person) if update.table.person else np.zeros_like(size)
@@ -200,10 +200,10 @@ def find_rows(update: Update, keys: Hashes) -> Ints:
     sought, known = keys, update.match.base[new]
     if not update.table.row_key:
         sought, known = (update.hasher.number(each, count_before(each)) for each in (sought, known))
-    place = find_places(sought, known)
-    if (place < 0).any() or np.bincount(place, minlength=1).max() > 1:
+    position = find_positions(sought, known)
+    if (position < 0).any() or np.bincount(position, minlength=1).max() > 1:
         raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"], FAULT_OF_KECH)
-    return np.asarray(new[place], np.int64)
+    return np.asarray(new[position], np.int64)
 
 
 def count_people(cohort: Ints, person: Hashes) -> Ints:
@@ -237,7 +237,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
         values=find_values(update),
         stated=state_people(update, arrivals),
         series=section | {"at_cut": at_cut or claimed.get("series", {}).get("at_cut", {}), "promise": PROMISE},
-        format=FORMATS[target.suffix.lower()],
+        format=WRITTEN_FORMATS[target.suffix.lower()],
     )
     if certificate["claims"]["rows"] != counts["rows"]:
         raise ClaimBroken(target.name, ["rows: some were lost on the way"], FAULT_OF_KECH)
@@ -251,10 +251,12 @@ def find_axes(update: Update) -> list[dict[str, Any]]:
     old, release = update.claimed.get("quasi_identifiers"), update.release
     if release is None or old is None:
         return [dict(axis) for axis in (release.axes if release else old or ())]
-    return join_axes(update.table.source.path, old, release.axes, used_before(update, old), used_now(release))
+    return join_axes(
+        update.table.source.path, old, release.axes, old_labels_tell(update, old), new_labels_tell(release)
+    )
 
 
-def used_now(release: Release) -> list[bool]:
+def new_labels_tell(release: Release) -> list[bool]:
     """Whether the new labels of each axis tell something."""
     cells = {name: labels for _, written in release.published_cells.values() for name, labels in written.items()}
     return [
@@ -262,7 +264,7 @@ def used_now(release: Release) -> list[bool]:
     ]
 
 
-def used_before(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[bool]:
+def old_labels_tell(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[bool]:
     """Whether any label that was published before tells something, axis by axis."""
     labels = update.history.cohorts.labels
     return [is_informative(labels[name] for name in published_columns(axis)) for axis in axes]
@@ -306,8 +308,8 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     return {"promise": "person", "k": int(k), "people": int(people.max()) + 1}
 
 
-def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
-    """What the folder keeps of this version."""
+def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
+    """The tables of this version that the folder keeps."""
     moved = np.flatnonzero(update.leaving | update.returning)
     return {
         "rows": rows_table(arrivals.rows),
@@ -316,7 +318,7 @@ def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     }
 
 
-def fix_kinds(update: Update, book: SeriesFile) -> dict[str, str]:
+def fix_kinds(update: Update, series_file: SeriesFile) -> dict[str, str]:
     """The kind of each column for all later versions: that of the first version whose labels said something of it."""
-    now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
-    return now | book.kinds
+    now = find_kinds(update.release.axes, new_labels_tell(update.release)) if update.release else {}
+    return now | series_file.kinds

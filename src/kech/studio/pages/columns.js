@@ -1,6 +1,7 @@
 // The columns: what each is for, how its rows lie, how precise it stays, and how wide its labels are.
 
 import { button, field, h, input, keepingFocus, quoted, replace, s, select } from "./dom.js";
+import { defaultOf, fieldOf, rulesOf } from "./forms.js";
 import { about, find, looks, shown, suggestedRole, unsaid } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
@@ -8,8 +9,7 @@ import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from 
 import { t } from "./text.js";
 import { inPageWords } from "./words.js";
 
-const NAMES = ["quasi-identifier", "sensitive", "person", "identifier", "keep", "drop"], BINS = 16, MANY = 12;
-const WEIGHTS = [0.25, 0.5, 1, 2, 4], NEARLY_ALL = 0.9;
+const BINS = 16, MANY = 12, NEARLY_ALL = 0.9;
 let wanted = "";
 
 export function begin(place) {
@@ -52,7 +52,7 @@ function whose(seen) {
 
 function card(column, seen) {
   const name = column.column, role = roleOf(name), isQuasi = role === "quasi-identifier";
-  const pick = select([...(role ? [] : [["", t("role:")]]), ...NAMES.map((one) => [one, t(`role:${one}`)])], role, (value) => edit((next) => giveRoles(next, { ...allRoles(seen), [name]: value }), "columns"), { "aria-label": t("roleOf", { column: name }), title: role && t(`means:${role}`) });
+  const pick = select([...(role ? [] : [["", t("role:")]]), ...[...Object.keys(state.roles), "drop"].map((one) => [one, t(`role:${one}`)])], role, (value) => edit((next) => giveRoles(next, { ...allRoles(seen), [name]: value }), "columns"), { "aria-label": t("roleOf", { column: name }), title: role && t(`means:${role}`) });
   const facts = [t("values", { n: column.distinct }), column.nulls > 0 && t("missing", { share: percent(column.nulls / seen.rows) })].filter(Boolean).join(", ");
   return h("li", { class: `card ${role || "open"}`, "data-column": name },
     h("div", { class: "line" }, h("strong", { class: "name", title: name }, name), pick),
@@ -72,10 +72,9 @@ function histogram({ histogram: bars, column }) {
 
 // How much the column counts in the loss: further right, it stays more precise.
 function precision(name) {
-  const weight = state.plan.cut.weights?.[name] ?? 1, at = WEIGHTS.indexOf(WEIGHTS.reduce((a, b) => (Math.abs(Math.log(b / weight)) < Math.abs(Math.log(a / weight)) ? b : a)));
-  const put = (value) => edit((next) => { next.plan.cut.weights = { ...next.plan.cut.weights, [name]: WEIGHTS[value] === 1 ? null : WEIGHTS[value] }; if (Object.values(next.plan.cut.weights).every((each) => each == null)) next.plan.cut.weights = null; }, "columns");
-  const cut = state.plan.cut.cut ?? "local";
-  return input("range", at, (value) => put(Number(value)), { min: 0, max: WEIGHTS.length - 1, step: 1, class: "precision", "aria-label": t("precision", { column: name }), "aria-valuetext": `× ${WEIGHTS[at]}`, title: t("precisionHint"), disabled: !state.cuts[cut]?.is_searched });
+  const weights = fieldOf("weights").offered, weight = state.plan.cut.weights?.[name] ?? defaultOf("weights"), at = weights.indexOf(weights.reduce((a, b) => (Math.abs(Math.log(b / weight)) < Math.abs(Math.log(a / weight)) ? b : a)));
+  const put = (value) => edit((next) => { next.plan.cut.weights = { ...next.plan.cut.weights, [name]: weights[value] === defaultOf("weights") ? null : weights[value] }; if (Object.values(next.plan.cut.weights).every((each) => each == null)) next.plan.cut.weights = null; }, "columns");
+  return input("range", at, (value) => put(Number(value)), { min: 0, max: weights.length - 1, step: 1, class: "precision", "aria-label": t("precision", { column: name }), "aria-valuetext": `× ${weights[at]}`, title: t("precisionHint"), disabled: !rulesOf(state.plan).is_searched });
 }
 
 // How wide the labels of all rows are: narrow ones left, wide ones right, the bluer the wider.

@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { button, eachFrame, h, latest, replace, select } from "./dom.js";
-import { chosenK, crowds, glance, looks, shown } from "./model.js";
+import { chosenK, crowds, glance, looks, shown, smallestK } from "./model.js";
 import { count } from "./numbers.js";
 import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -70,7 +70,7 @@ function lookAt(answer) {
 }
 
 function arrange(rows) {
-  const all = Int32Array.from({ length: rows }, (_, at) => at), { filter } = state, crowd = crowds()?.crowd, k = chosenK() ?? 2;
+  const all = Int32Array.from({ length: rows }, (_, at) => at), { filter } = state, crowd = crowds()?.crowd, k = chosenK() ?? smallestK();
   const keep = { exposed: (row) => crowd && crowd[row] < k, left: (row) => facts && facts.of[row] < 0, given: (row) => facts && facts.given.has(facts.of[row]) }[filter];
   let chosen = keep ? all.filter(keep) : all;
   if (filter === "blurred" && facts) {
@@ -156,7 +156,7 @@ function fill(line, row, at) {
   const held = cells.get(row), group = facts ? facts.of[row] : -2, isLit = state.lit >= 0 && (row === state.lit || (group >= 0 && facts.of[state.lit] === group));
   if (line.shown === row && line.known === Boolean(held) && line.lit === isLit) return;
   Object.assign(line, { shown: row, known: Boolean(held), lit: isLit });
-  const isFirst = group >= 0 && (at === 0 || facts.of[order[at - 1]] !== group), alone = (crowds()?.crowd[row] ?? Infinity) < (chosenK() ?? 2);
+  const isFirst = group >= 0 && (at === 0 || facts.of[order[at - 1]] !== group), alone = (crowds()?.crowd[row] ?? Infinity) < (chosenK() ?? smallestK());
   line.gutter.textContent = isFirst && state.grouped && state.view !== "original" ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
   line.element.className = `line${group % 2 ? " odd" : ""}${isLit ? " lit" : ""}${isFirst ? " first" : ""}${group === -1 ? " left" : ""}${alone && (state.view === "original" || state.filter === "exposed" || group < 0) ? " exposed" : ""}`;
   columns.forEach(({ column, at: place, role }, j) => fillCell(line.parts[j], held ? held[place] : undefined, column, role, group));

@@ -2,26 +2,26 @@
 
 import { request, run } from "./api.js";
 import { button, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
+import { defaultOf, fieldOf, optionsOf } from "./forms.js";
 import { about, find, need } from "./model.js";
 import { saveAs } from "./pictures.js";
 import { edit, saved, state } from "./store.js";
 import { t } from "./text.js";
 import { leavesOf, pathUp, plant, toLines, treeEditor } from "./tree.js";
 
-const KINDS = ["", "number", "date", "ordered", "hierarchy", "set", "star"];
 const MOST_VALUES = 20_000, MANY = 500; // of a column whose tree is shown; values offered by name
 const edited = new Map(); // trees that were changed and not used yet, by table, column and what they were built from
 
 export function drawHierarchy(column) {
   const axis = state.plan.axes[column] ?? {}, { distinct, type } = about().columns.find((one) => one.column === column);
   const put = (change) => edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], ...change }; }, "axis");
-  const isLine = (kind) => ["number", "date"].includes(kind || type), hasEdges = !axis.hierarchy && isLine(axis.kind);
+  const rules = (kind) => state.axisKinds[kind] ?? {}, isLine = (kind) => rules(kind || type).has_grid, hasEdges = !axis.hierarchy && isLine(axis.kind);
   const isMany = distinct > MOST_VALUES && !axis.hierarchy, entry = isMany ? null : need("hierarchy", { column }) ?? find("hierarchy", { column });
-  const kind = select(KINDS.map((one) => [one, t(`kind:${one}`)]), axis.kind ?? "", (value) => (value === "ordered" ? askOrder() : put({ kind: value, order: null, grid: isLine(value) ? axis.grid : null })));
-  const askOrder = () => put({ kind: "ordered", order: entry?.data ? leavesOf(plant(entry.data.tree), MANY).map(({ label }) => label).sort() : [], grid: null });
+  const kind = select([["", t("kind:")], ...optionsOf("axes.kind", "kind")], axis.kind ?? "", (value) => (rules(value).needs_order ? askOrder(value) : put({ kind: value, order: null, grid: isLine(value) ? axis.grid : null })));
+  const askOrder = (kind) => put({ kind, order: entry?.data ? leavesOf(plant(entry.data.tree), MANY).map(({ label }) => label).sort() : [], grid: null });
   return [h("div", { class: "fields" }, field(t("kind"), kind),
-    hasEdges && field(t("grid"), input("text", axis.grid == null ? "round" : String(axis.grid), (text) => put({ grid: ["round", "exact"].includes(text.trim()) ? text.trim() : Number(text) || text }), { size: 10 }), t("gridHint")),
-    axis.kind === "ordered" && field(t("order"), h("textarea", { rows: 5, onchange: (event) => put({ kind: "ordered", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), t("orderHint"))),
+    hasEdges && field(t("grid"), input("text", String(axis.grid ?? state.plan.labels.grid ?? defaultOf("grid")), (text) => put({ grid: fieldOf("axes.grid").choices.includes(text.trim()) ? text.trim() : Number(text) || text }), { size: 10 }), t("gridHint")),
+    rules(axis.kind).needs_order && field(t("order"), h("textarea", { rows: 5, onchange: (event) => put({ order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), t("orderHint"))),
   state.fault?.field === "axis" && h("p", { class: "refusal", role: "alert" }, state.fault.message), isMany && h("p", { class: "note" }, t("tooMany", { n: distinct })),
   entry?.fault && refusal(entry.fault), entry && !entry.data && !entry.fault && h("p", { class: "hint" }, t("computing")), entry?.data && tree(entry.data, column, hasEdges)];
 }

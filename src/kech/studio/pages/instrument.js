@@ -1,8 +1,9 @@
 // The instrument: the loss for every k with a line to drag, or which rows are together while eps grows.
 
 import { button, h, replace, s } from "./dom.js";
+import { cutThat, exampleOf } from "./forms.js";
 import { exporter } from "./pictures.js";
-import { bounded, chosenK, curve, find, found, isReady, ladder, most, need, shown, working } from "./model.js";
+import { bounded, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
 import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -37,8 +38,8 @@ function busy() {
 // -- over k --------------------------------------------------------------------------------------------------
 
 function range() {
-  const steps = ladder(), top = Math.max(...steps, chosenK() ?? 2), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? 5;
-  return [Math.max(2, k / factor), Math.max(Math.min(top, k * factor), 3)];
+  const steps = ladder(), top = Math.max(...steps, chosenK() ?? smallestK()), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
+  return [Math.max(smallestK(), k / factor), Math.max(Math.min(top, k * factor), 3)];
 }
 
 function drawCurve() {
@@ -58,17 +59,17 @@ function drawCurve() {
     known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
-    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: 2, high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
+    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
   const read = readOut();
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
-  keys(picture, (by, far) => choose(far ? (by > 0 ? most() : 2) : stepFrom(chosenK() ?? 2, by)));
+  keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));
   if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
   return picture;
 }
 
-const hasRoom = (k) => wide > 520 || ![3, 4, 7, 15, 30, 75].includes(k);
+const hasRoom = (k) => wide > 520 || /^[125]0*$/.test(k);
 const share = (px) => Math.min(1, Math.max(0, (px - LEFT) / (wide - LEFT - RIGHT)));
-const stepFrom = (k, by) => Math.min(most(), Math.max(2, k + by));
+const stepFrom = (k, by) => Math.min(most(), Math.max(smallestK(), k + by));
 
 export function choose(k) {
   set({ drag: null });
@@ -80,7 +81,7 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? 2, last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = last * 1.08, eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
+  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = last * 1.08, eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
   const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
   let from = TOP;
   const bars = data.lines.map((row) => {
@@ -97,7 +98,7 @@ function drawIcicle() {
     handle(x(eps), { label: t("lineEps"), value: eps, low: 0, high: top, text }));
   draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
   keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
-  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: "regime", eps, effort: null, suppress: null, weights: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
+  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps, effort: null, suppress: null, weights: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
   return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
 }
 

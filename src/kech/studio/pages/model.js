@@ -1,12 +1,12 @@
 // Answers: what is asked when, each kept under what it was computed from, so that going back computes nothing again.
 
 import { cancel, run } from "./api.js";
+import { cutOf, defaultOf, exampleOf, fieldOf } from "./forms.js";
 import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 
-const LADDER = [2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100];
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
-const LANES = { glance: "look", inspect: "look", crowds: "quick", rung: "quick", classes: "search" }; // all others are slow, or wait as if they were
+const LANES = { glance: "look", inspect: "look", crowds: "count", rung: "count", classes: "search" }; // all others are slow, or wait as if they were
 const answers = new Map(), busy = new Map(); // answers by key; for each lane the answer on its way
 
 // -- what an answer is computed from -------------------------------------------------------------------------
@@ -85,8 +85,9 @@ export const isReady = () => Boolean(about()) && quasi().length > 0 && !unsaid()
 export const unsaid = () => (about()?.columns ?? []).map(({ column }) => column).filter((column) => !roleNow(column));
 const roleNow = (column) => state.dropped.includes(column) || Object.values(state.plan.columns).some((list) => Array.isArray(list) && list.includes(column));
 
-export const most = () => crowds()?.people ?? about()?.rows ?? 2; // the largest k
-export const ladder = () => LADDER.filter((k) => k <= most() / 2 || k === 2);
+export const most = () => crowds()?.people ?? about()?.rows ?? smallestK(); // the largest k
+export const smallestK = () => fieldOf("k").offered[0];
+export const ladder = () => fieldOf("k").offered.filter((k) => k <= most() / 2 || k === smallestK());
 export const crowds = () => found("crowds");
 const rungOptions = (k) => ({ k, with_rows: about().rows <= MANY });
 export const chosenK = () => state.plan.goal.k ?? null;
@@ -99,6 +100,7 @@ function pump() {
   const seen = need("inspect", INSPECT)?.data;
   if (!seen) return;
   if (isFresh() && !suggested.has(state.id)) { suggest(seen); return; }
+  if (isPlanned() && unsaid().length) { leaveOutRest(); return; }
   if (!isReady()) return;
   const k = chosenK(), chosen = { k, with_rows: true };
   if (!need("crowds")) return;
@@ -107,11 +109,11 @@ function pump() {
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
-  if (isSearch() && (state.plan.cut.cut ?? "local") === "local") need("spectrum", bounded());
+  if (isSearch() && cutOf(state.plan) === defaultOf("cut")) need("spectrum", bounded());
 }
 
-export const bounded = () => ({ k: ladder(), cut: ["local"], effort: 0 });
-const near = (k) => ladder().sort((a, b) => Math.abs(Math.log(a / (k ?? 5))) - Math.abs(Math.log(b / (k ?? 5))));
+export const bounded = () => ({ k: ladder(), cut: [defaultOf("cut")], effort: 0 });
+const near = (k) => ladder().sort((a, b) => Math.abs(Math.log(a / (k ?? exampleOf("k")))) - Math.abs(Math.log(b / (k ?? exampleOf("k")))));
 
 // A search for another k goes on for a while, since somebody may come back to it.
 function leaveSearch(k) {
@@ -134,12 +136,20 @@ export function suggestedRole(column, all) {
 
 const suggested = new Set(); // tables whose roles were suggested: a refusal is not met by the same again
 
+// A plan that was named with the table says what is published; the page changed nothing yet.
+const isPlanned = () => state.revision === 0 && !state.past.length && !isFresh() && !suggested.has(state.id);
+
+function leaveOutRest() {
+  suggested.add(state.id);
+  edit((next) => { next.dropped = [...next.dropped, ...unsaid()]; }).then(() => set({ past: [] }));
+}
+
 function suggest({ columns, rows }) {
   suggested.add(state.id);
   edit((next) => {
     giveRoles(next, Object.fromEntries(columns.map((column) => [column.column, suggestedRole(column, columns)])));
     for (const column of columns) if (column.suggested && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
-    next.plan.goal.k ??= next.plan.cut.eps == null ? Math.max(2, Math.min(5, Math.floor(rows / 3))) : null;
+    next.plan.goal.k ??= next.plan.cut.eps == null ? Math.max(smallestK(), Math.min(exampleOf("k"), Math.floor(rows / 3))) : null;
   }).then(() => set({ past: [] }));
 }
 

@@ -12,7 +12,7 @@ import { t } from "./text.js";
 export async function openRelease() {
   const box = dialog(t("releaseTitle")), known = await request("GET", "/api/state"), { data } = shown();
   set({ known });
-  const folder = input("text", freeName(known), () => {}, { size: 28, autocomplete: "off" }), ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
+  const folder = input("text", freeName(known), () => {}, { size: 28, autocomplete: "off" }), ending = select(state.endings.written.map((one) => [one, t(`format:${one}`)]), state.endings.written[0], () => {});
   const busy = h("div", {}), result = h("div", {}), past = h("div", {}, history(known)), anyway = h("input", { type: "checkbox" }), write = button(t("write"), start, "main", { disabled: true });
   const checked = h("input", { type: "checkbox", onchange: () => { write.disabled = !checked.checked; } });
 

@@ -1,6 +1,7 @@
 // What a release does to people's rows, in sentences of the page's language.
 
 import { quoted } from "./dom.js";
+import { defaultOf, kindOf } from "./forms.js";
 import { few } from "./numbers.js";
 import { countsPeople } from "./store.js";
 import { t } from "./text.js";
@@ -39,8 +40,8 @@ function extent(axis, width) {
 
 export function goalWords(goals) {
   const said = [];
-  if (goals.l != null) said.push(`l = ${few(goals.l)} (${t(`l:${goals.l_kind ?? "distinct"}`)}${goals.c == null ? "" : `, c = ${few(goals.c)}`})`);
-  if (goals.t != null) said.push(`t = ${few(goals.t)} (${t(`t:${goals.t_kind ?? "equal"}`)})`);
+  if (goals.l != null) said.push(`l = ${few(goals.l)} (${t(`l:${kindOf(goals)}`)}${goals.c == null ? "" : `, c = ${few(goals.c)}`})`);
+  if (goals.t != null) said.push(`t = ${few(goals.t)} (${t(`t:${goals.t_kind ?? defaultOf("t_kind")}`)})`);
   if (goals.alpha != null) said.push(`alpha = ${few(goals.alpha)}`);
   return said.join(", ");
 }

@@ -2,12 +2,10 @@
 
 import { request } from "./api.js";
 import { button, dialog, field, h, input, quoted, refusal, replace, select } from "./dom.js";
+import { choose, defaultOf, fieldOf, optionsOf } from "./forms.js";
 import { about } from "./model.js";
 import { edit, set, state, take } from "./store.js";
 import { t } from "./text.js";
-
-const ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.arrow,.feather,.ipc,.xlsx,.xls,.ods";
-const ENCODINGS = [["", "UTF-8"], ["utf-16", "UTF-16"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"]];
 
 export async function openStart() {
   const known = await request("GET", "/api/state");
@@ -18,7 +16,7 @@ export async function openStart() {
     replace(trouble, h("p", { class: "note" }, t("handing", { name: file.name })));
     opened(request("POST", `/api/tables?name=${encodeURIComponent(file.name)}`, new Blob([file])));
   };
-  const file = h("input", { type: "file", id: "file", class: "unseen", accept: ENDINGS, onchange: (event) => event.target.files[0] && upload(event.target.files[0]) });
+  const file = h("input", { type: "file", id: "file", class: "unseen", accept: state.endings.read.join(","), onchange: (event) => event.target.files[0] && upload(event.target.files[0]) });
   const zone = h("div", { class: "drop" }, h("p", {}, t("dropHere")), file, h("label", { for: "file", class: "button main" }, t("chooseFile")), h("p", { class: "hint" }, t("staysHere")));
   for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.toggle("over", over); });
@@ -48,16 +46,14 @@ function leave() {
 
 export function reading() {
   const now = state.plan.input, put = (name) => (value) => edit((next) => { next.plan.input[name] = value; }, "input");
-  const isText = /\.(csv|tsv|txt)$/i.test(state.name), seen = about();
-  const pick = (name, options) => field(t(name), select(options, now[name] ?? options[0][0], put(name)));
-  const choose = (name) => pick(name, state.fields[name].choices.map((one) => [one, t(`${name}:${one}`)]));
+  const isText = state.endings.text.some((ending) => state.name.toLowerCase().endsWith(ending)), seen = about();
+  const pick = (name) => isText && field(t(name), choose(name, name, now[name], (value) => put(name)(value === defaultOf(name) ? null : value)));
   return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),
     seen && h("p", { class: "hint" }, t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format })),
     h("div", { class: "fields" },
-      isText && pick("delimiter", [["", t("foundItself")], [",", t("comma")], [";", t("semicolon")], ["\t", t("tab")], ["|", t("bar")]]),
-      isText && pick("encoding", ENCODINGS), isText && choose("decimal"),
-      isText && choose("dates"),
-      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: state.fields.null_values.example.replaceAll(" ", ", ") }))));
+      isText && field(t("delimiter"), select([["", t("foundItself")], ...optionsOf("delimiter")], now.delimiter ?? "", put("delimiter"))),
+      pick("encoding"), pick("decimal"), pick("dates"),
+      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: fieldOf("null_values").example.replaceAll(" ", ", ") }))));
 }
 
 const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);

@@ -7,7 +7,11 @@ import { t } from "./text.js";
 export const state = {
   known: null, // what the studio holds: examples, tables, series, releases
   cuts: {}, // the rules of every cut
-  fields: {}, // of a plan: the choices, the default and an example of each
+  fields: {}, // of a plan: the choices, the limits, the default and an example of each
+  roles: {}, // of columns, each with its field in a plan
+  sensitiveGoals: [], // fields of a plan that need a sensitive column
+  lKinds: {}, axisKinds: {}, // the rules of every way to count values for l, and of every kind of axis
+  endings: {}, // of files: those that are read, those among them that are text, and those that are written
   id: null, name: "", revision: 0, plan: null, dropped: [],
   isGlimpsed: false, // its first rows were seen
   past: [], future: [],
@@ -109,18 +113,16 @@ function tidy(value) {
 
 // -- roles ---------------------------------------------------------------------------------------------------
 
-const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", person: "person", identifier: "identifiers", keep: "keep" };
-
 export function roleOf(column, { plan, dropped } = state) {
   if (dropped.includes(column)) return "drop";
-  return Object.keys(ROLES).find((role) => (plan.columns[ROLES[role]] ?? []).includes(column)) ?? "";
+  return Object.keys(state.roles).find((role) => (plan.columns[state.roles[role]] ?? []).includes(column)) ?? "";
 }
 
 export function giveRoles(next, roles) {
-  for (const [role, list] of Object.entries(ROLES)) next.plan.columns[list] = Object.keys(roles).filter((column) => roles[column] === role);
+  for (const [role, list] of Object.entries(state.roles)) next.plan.columns[list] = Object.keys(roles).filter((column) => roles[column] === role);
   next.dropped = Object.keys(roles).filter((column) => roles[column] === "drop");
   if (!next.plan.columns.person.length) next.plan.goal.protect_history = null; // nobody has a history then
-  if (!next.plan.columns.sensitive.length) for (const goal of ["l", "l_kind", "c", "t", "t_kind", "alpha"]) next.plan.goal[goal] = null;
+  if (!next.plan.columns.sensitive.length) for (const goal of state.sensitiveGoals) next.plan.goal[goal] = null;
   for (const column of Object.keys(next.plan.cut.weights ?? {})) if (roles[column] !== "quasi-identifier") delete next.plan.cut.weights[column];
   if (!Object.keys(next.plan.cut.weights ?? {}).length) next.plan.cut.weights = null;
 }

@@ -1,6 +1,7 @@
 // The verdict: how well rows are hidden, what is given away and what mends it, what is lost; and pinned candidates beside it.
 
-import { button, field, h, input, keepingFocus, quoted, replace, s, say } from "./dom.js";
+import { button, field, h, keepingFocus, quoted, replace, s, say } from "./dom.js";
+import { numberBox } from "./forms.js";
 import { choose } from "./instrument.js";
 import { again, chosenK, crowds, find, isReady, looks, most, shown, stop } from "./model.js";
 import { count, loss, percent } from "./numbers.js";
@@ -32,7 +33,7 @@ function draw(place) {
 }
 
 function kField() {
-  const box = input("number", chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { min: 2, max: most(), step: 1 });
+  const box = numberBox("k", chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { max: most() });
   return h("div", { class: "kfield" }, field(t("kField"), box, t("kHint", { people: countsPeople() })), ["k", "eps", ""].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message));
 }
 

@@ -24,8 +24,8 @@ from kech.topology.homology.reduction import (
     Holes,
     Ints,
     check_holes,
+    omit_zero_length,
     reduce_boundaries,
-    sort_out,
 )
 
 FLAT = 1e13  # times longer than high
@@ -43,7 +43,7 @@ class Space(NamedTuple):
     number: Ints  # which of all points each is
 
     @property
-    def places(self) -> Floats:
+    def coordinates(self) -> Floats:
         """Coordinates in the unit cube."""
         return np.asarray((self.units - self.units.min(axis=0)) / self.lengths / self.side)
 
@@ -55,16 +55,16 @@ class Space(NamedTuple):
 def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: int, zero_length: bool) -> Holes:
     """Bars of the Delaunay complex with the radii of smallest balls."""
     space = build_space(points)
-    hull = onto_hull(space.places)
+    hull = project_onto_hull(space.coordinates)
     if hull.shape[1] < 2:
         return Holes({}, {})
     if hull.shape[1] > MOST_AXES:
         raise ResourceError(f"Holes among balls need {MOST_AXES} columns or fewer. {ADVICE}")
-    faces = skeleton(delaunay_cells(hull, limit))
+    faces = build_skeleton(delaunay_cells(hull, limit))
     check_delaunay(space, faces[-1])
-    radii = enter_no_later(faces, smallest_balls(space, faces), tree, space.number)
+    radii = cap_radii_by_components(faces, smallest_balls(space, faces), tree, space.number)
     bars = reduce_boundaries(faces, radii, field)
-    return sort_out({n: births_deaths for n, births_deaths in bars if n <= top}, zero_length=zero_length)
+    return omit_zero_length({n: births_deaths for n, births_deaths in bars if n <= top}, zero_length=zero_length)
 
 
 def build_space(points: Points) -> Space:
@@ -76,16 +76,16 @@ def build_space(points: Points) -> Space:
     lengths = np.array([axis.length for axis in lines])
     starts = [axis.ends[0] - axis.ends[0][0] for axis in lines]
     units = np.stack([start[codes] for start, codes in zip(starts, points.codes.T, strict=True)], axis=1)
-    cube = common_length(lengths)
+    cube = find_cube_side(lengths)
     every = np.arange(len(units))
     space = Space(units, lengths, 1.0, every)
     if cube:
         space = Space(units * (cube / lengths), np.ones(len(lines)), cube, every)
-    number = np.unique(space.places, axis=0, return_index=True)[1]
+    number = np.unique(space.coordinates, axis=0, return_index=True)[1]
     return space._replace(units=space.units[number], number=number)
 
 
-def common_length(lengths: Floats) -> float:
+def find_cube_side(lengths: Floats) -> float:
     """Side of the smallest cube in which all axes have whole units, or 0, by the rule of the kernels."""
     if (lengths > LONGEST).any() or (lengths != np.floor(lengths)).any():
         return 0.0
@@ -93,12 +93,12 @@ def common_length(lengths: Floats) -> float:
     return float(common) if common <= LONGEST else 0.0
 
 
-def onto_hull(places: Floats) -> Floats:
-    """The same points in coordinates of the plane they span, where that is not the whole space."""
-    centred = places - places.mean(axis=0)
+def project_onto_hull(coordinates: Floats) -> Floats:
+    """The points in coordinates of the plane that they span, where that is not the whole space."""
+    centred = coordinates - coordinates.mean(axis=0)
     _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
     axes = int((singular_values > ROUNDING * singular_values[0]).sum())
-    return places if axes == places.shape[1] else centred @ directions[:axes].T
+    return coordinates if axes == coordinates.shape[1] else centred @ directions[:axes].T
 
 
 def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
@@ -111,7 +111,7 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
     order = np.random.default_rng(0).permutation(count)
     growth, cells = float(axes), 0
     for halvings in range(count.bit_length() - 6, 0, -1):
-        sample = onto_hull(hull[order[: count >> halvings]])
+        sample = project_onto_hull(hull[order[: count >> halvings]])
         sample_cells = len(triangulate(sample)) if sample.shape[1] > 1 else len(sample)
         growth = max(2.0, sample_cells / cells) if cells else growth
         cells = sample_cells
@@ -121,14 +121,14 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
     return simplices
 
 
-def triangulate(places: Floats) -> NDArray[np.int32]:
-    """The cells of the Delaunay complex of some places, by Qhull; refused where places are too crowded for it."""
+def triangulate(coordinates: Floats) -> NDArray[np.int32]:
+    """The cells of the Delaunay complex of these points, by Qhull; refused where they lie too close together for it."""
     try:
         from scipy.spatial import Delaunay, QhullError
     except ImportError:
         raise MissingExtra("Homology above dimension 0", "topology") from None
     try:
-        return np.asarray(Delaunay(places).simplices)
+        return np.asarray(Delaunay(coordinates).simplices)
     except QhullError:
         raise BadOption("--metric", CROWDED) from None
 
@@ -138,12 +138,12 @@ def cells_bytes(cells: float, axes: int) -> int:
     return int(cells * DELAUNAY_BYTES * DELAUNAY_GROWTH**axes)
 
 
-def skeleton(cells: NDArray[np.int32]) -> list[Faces]:
+def build_skeleton(cells: NDArray[np.int32]) -> list[Faces]:
     """The faces of the cells, of dimension 1, 2, ... up to the cells themselves."""
     faces, skeleta = unique_rows(np.sort(cells.astype(np.int64), axis=1))[0], []
     for dimension in range(cells.shape[1] - 1, 0, -1):
-        facets, places = unique_rows(np.concatenate([np.delete(faces, i, axis=1) for i in range(dimension + 1)]))
-        skeleta.append(Faces(faces, places.reshape(dimension + 1, -1).T))
+        facets, numbers = unique_rows(np.concatenate([np.delete(faces, i, axis=1) for i in range(dimension + 1)]))
+        skeleta.append(Faces(faces, numbers.reshape(dimension + 1, -1).T))
         faces = facets
     return skeleta[::-1]
 
@@ -153,13 +153,13 @@ def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    places = np.empty(len(rows), np.int64)
-    places[order] = np.cumsum(fresh) - 1
-    return ordered[fresh], places
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], numbers
 
 
 def check_delaunay(space: Space, cells: Faces) -> None:
-    """Every point is in a cell, and no cell's sphere holds the point beyond a facet: then the cells are Delaunay.
+    """Refuse cells that are not Delaunay: a point in no cell, or a point beyond a facet inside a cell's sphere.
 
     Qhull computes on a paraboloid, where points closer together than a millionth of the cube become flat.
     """
@@ -178,16 +178,16 @@ def check_delaunay(space: Space, cells: Faces) -> None:
 
 def smallest_balls(space: Space, skeleton: list[Faces]) -> list[Floats]:
     """Radius of the smallest ball around each simplex, for dimension 0, 1, 2, ...; never below those of its faces."""
-    centres, radii = space.places, np.zeros(len(space.units))
+    centres, radii = space.coordinates, np.zeros(len(space.units))
     levels = [radii]
     for faces in skeleton:
-        centres, radii = enclose(space, faces, centres, radii)
+        centres, radii = enclose_simplices(space, faces, centres, radii)
         levels.append(radii)
-    return level(levels)
+    return equalize_radii(levels)
 
 
-def level(radii: list[Floats]) -> list[Floats]:
-    """Radii that only rounding tells apart become one: the largest of a pair among them, else the smallest.
+def equalize_radii(radii: list[Floats]) -> list[Floats]:
+    """The radii, equal where only rounding tells them apart: the largest of a pair among them, else the smallest.
 
     On a grid, what opens and what fills at the same eps must do so at the same number.  Pairs stay as they are.
     """
@@ -199,13 +199,13 @@ def level(radii: list[Floats]) -> list[Floats]:
     return [*radii[:2], *(levels[np.searchsorted(lows, higher, side="right") - 1] for higher in radii[2:])]
 
 
-def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple[Floats, Floats]:
+def enclose_simplices(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple[Floats, Floats]:
     """Smallest balls of simplices from those of their facets.
 
     Where the ball of a facet holds the point opposite, it is the ball of the simplex, to the last bit.  Elsewhere
     all points are on the sphere, and the facet's ball, grown to the point, bounds its radius from above.
     """
-    beyond = np.linalg.norm(space.places[faces.points] - centres[faces.facets], axis=2) - radii[faces.facets]
+    beyond = np.linalg.norm(space.coordinates[faces.points] - centres[faces.facets], axis=2) - radii[faces.facets]
     best = beyond.argmin(axis=1)[:, None]
     facet = np.take_along_axis(faces.facets, best, axis=1)[:, 0]
     excess = np.take_along_axis(beyond, best, axis=1)[:, 0]
@@ -215,7 +215,7 @@ def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple
     offsets, spheres, doubts = circumspheres(space, faces.points[wide])
     round_ = np.isfinite(doubts)
     wide, offsets, spheres = wide[round_], offsets[round_], spheres[round_]
-    centres[wide] = space.places[faces.points[wide, 0]] + offsets
+    centres[wide] = space.coordinates[faces.points[wide, 0]] + offsets
     least[wide] = np.clip(spheres, least[wide], most[wide])
     return centres, least
 
@@ -223,23 +223,23 @@ def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple
 # -- the merge tree is the source of when a component is a simplex -----------------------------------------
 
 
-def enter_no_later(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
-    """Radii of which none is larger than that of the smallest component around its simplex that is ever a simplex.
+def cap_radii_by_components(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
+    """The radii, none larger than that of the smallest component around its simplex that is ever a simplex.
 
     Only rounding makes one larger.  What is inside a component that is a simplex has entered then, and nothing else
     touches it before it grows: the Delaunay complex of its points, which has no hole.
     """
-    place = np.empty(len(tree.order), np.int64)
-    place[tree.order] = np.arange(len(place))
-    ends = np.sort(place[number[skeleton[0].points]], axis=1)
-    limits, entered = range_max(full_from(tree), ends[:, 0], ends[:, 1]), radii[:1]
+    position = np.empty(len(tree.order), np.int64)
+    position[tree.order] = np.arange(len(position))
+    ends = np.sort(position[number[skeleton[0].points]], axis=1)
+    limits, entered = range_max(find_full_radii(tree), ends[:, 0], ends[:, 1]), radii[:1]
     for faces, values in zip(skeleton, radii[1:], strict=True):
         limits = limits if faces is skeleton[0] else limits[faces.facets].max(axis=1)
         entered.append(np.minimum(values, limits))
     return entered
 
 
-def full_from(tree: Filtration) -> Floats:
+def find_full_radii(tree: Filtration) -> Floats:
     """For neighbours in the order of the tree, from when on the smallest component with both that ever is a simplex
     is one: for any two points the largest value between them.
     """

@@ -14,7 +14,7 @@ from kech._kernels import find_holes
 from kech.errors import MissingExtra, ResourceError
 from kech.points.points import Points
 from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, HOLE_BYTES, SIMPLEX_BYTES
-from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, in_order
+from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, sort_bars
 
 MOST_AXES = max(HOLE_BYTES)  # of our own kernel: work grows tenfold with each more
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
@@ -29,17 +29,17 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
     check_holes(count * HOLE_BYTES[max(axes, min(HOLE_BYTES))], limit, count)
     ends = find_holes(points.codes, points.weights, points.metric(), field, 1)
     bars = {n: np.empty((0, 2)) for n in range(1, top + 1)}
-    return count_holes(count, bars | {1: in_order(np.stack(ends, axis=1) / 2)})
+    return count_holes(count, bars | {1: sort_bars(np.stack(ends, axis=1) / 2)})
 
 
 def count_varying(points: Points) -> int:
-    """Axes on which points differ by degrees; on the others all values are at distance 1, and only part the points."""
+    """The number of axes on which distances vary; on all others two values are at distance 1."""
     used = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
     return sum(bool((axis.metric(x[:-1], x[1:]) < 1).any()) for axis, x in zip(points.axes, used, strict=True))
 
 
 def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
-    """Bars by ripser.
+    """The bars of the Rips complex, computed by ripser.
 
     They are found in whole ranks of the distances, so that no rounding can tear ties apart.
     """
@@ -62,17 +62,17 @@ def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int,
     )
     return count_holes(
         count,
-        {n: in_order(lengths[np.concatenate([ranks_of_bars[n], instants[n - 1]])] / 2) for n in range(1, top + 1)},
+        {n: sort_bars(lengths[np.concatenate([ranks_of_bars[n], instants[n - 1]])] / 2) for n in range(1, top + 1)},
     )
 
 
 def no_bars(count: int, top: int) -> Holes:
-    """Where no hole can last."""
+    """The holes of points of which no hole can last: none, and how many have zero length."""
     return count_holes(count, {n: np.empty((0, 2)) for n in range(1, top + 1)})
 
 
 def count_holes(count: int, bars: Bars) -> Holes:
-    """Of all simplices of some points, C(count - 1, n + 1) open a hole of dimension n."""
+    """The holes with these bars, and how many of zero length are not among them: C(count - 1, n + 1) open in all."""
     return Holes(bars, {n: comb(count - 1, n + 1) - len(listed) for n, listed in bars.items()})
 
 

@@ -44,7 +44,7 @@ def check_holes(need: int, limit: int, count: int) -> None:
 
 
 def check_field(field: int) -> None:
-    """Coefficients are numbers modulo a prime."""
+    """Refuse coefficients that are not integers modulo a prime."""
     if not 2 <= field <= LARGEST_FIELD or any(field % n == 0 for n in range(2, field)):
         raise unusable_value("--field", f"Give a prime from 2 to {LARGEST_FIELD}: --field 3.")
 
@@ -60,14 +60,14 @@ def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) ->
     for n in range(len(skeleton) - 1, 0, -1):
         rank = np.empty_like(order[n])
         rank[order[n]] = np.arange(len(rank))
-        pairs = pair_up(rank[skeleton[n].facets[order[n + 1]]], cleared, field)
+        pairs = find_persistence_pairs(rank[skeleton[n].facets[order[n + 1]]], cleared, field)
         births, deaths = radii[n][order[n][pairs[:, 0]]], radii[n + 1][order[n + 1][pairs[:, 1]]]
         yield n, np.stack([births, np.where(deaths - births > ROUNDING, deaths, births)], axis=1)
         cleared = set(pairs[:, 0].tolist())
 
 
-def pair_up(boundaries: Ints, cleared: set[int], field: int) -> Ints:
-    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/field.
+def find_persistence_pairs(boundaries: Ints, cleared: set[int], field: int) -> Ints:
+    """The pairs of a face that opens a hole and the simplex that fills it: a boundary matrix reduced over Z/field.
 
     The boundary of a simplex is the sum of (-1)^i times the face that lacks point i.  To each boundary, multiples of
     earlier ones are added until its youngest face is no other's; that face opened the hole.
@@ -82,7 +82,7 @@ def pair_up(boundaries: Ints, cleared: set[int], field: int) -> Ints:
             continue
         chain = dict(zip(boundary, signs[simplex], strict=True))
         if boundary[0] in owned:
-            add_owned(chain, owned, field)
+            reduce_chain(chain, owned, field)
         if chain:
             youngest = max(chain)
             owned[youngest] = chain
@@ -90,8 +90,8 @@ def pair_up(boundaries: Ints, cleared: set[int], field: int) -> Ints:
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def add_owned(chain: Chain, owned: dict[int, Chain], field: int) -> None:
-    """Add multiples of those that own the youngest face of a chain, until nobody does."""
+def reduce_chain(chain: Chain, owned: dict[int, Chain], field: int) -> None:
+    """Add multiples of the chains that own the youngest face of this chain, until none owns it."""
     queue = [-face for face in chain]
     heapify(queue)
     while queue:
@@ -112,14 +112,14 @@ def add_owned(chain: Chain, owned: dict[int, Chain], field: int) -> None:
                 del chain[face]
 
 
-def sort_out(bars: Bars, *, zero_length: bool) -> Holes:
-    """Bars in order; those of zero length are left out unless asked for."""
+def omit_zero_length(bars: Bars, *, zero_length: bool) -> Holes:
+    """The holes with bars in order; bars of zero length are only counted, unless they are asked for."""
     lasting = {n: pairs[:, 0] < pairs[:, 1] for n, pairs in bars.items()}
     selected = {n: pairs if zero_length else pairs[lasting[n]] for n, pairs in bars.items()}
     left_out = {n: 0 if zero_length else int((~lasts).sum()) for n, lasts in lasting.items()}
-    return Holes({n: in_order(pairs) for n, pairs in selected.items()}, left_out)
+    return Holes({n: sort_bars(pairs) for n, pairs in selected.items()}, left_out)
 
 
-def in_order(bars: Floats) -> Floats:
-    """By birth, then by death."""
+def sort_bars(bars: Floats) -> Floats:
+    """The bars, sorted by birth, then by death."""
     return bars[np.lexsort((bars[:, 1], bars[:, 0]))]

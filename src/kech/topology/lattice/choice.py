@@ -17,7 +17,15 @@ from kech.errors import GoalNotMet, TooLittleMemory
 from kech.system.console import report
 from kech.system.memory import NODE_SIZE_BYTES
 from kech.topology.lattice.nodes import Nodes
-from kech.topology.node_search import ROUNDING, Levels, Sight, count_chains, search_best, search_chains, tallest
+from kech.topology.node_search import (
+    ROUNDING,
+    Levels,
+    NodeFigures,
+    count_chains,
+    find_tallest_axis,
+    search_best,
+    search_chains,
+)
 
 GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
 LOOKS = 20_000  # nodes a search may look at
@@ -43,7 +51,7 @@ class LatticeNode:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice:
+class NodeGoal:
     """One k, and the rows that may be suppressed to reach it; `holds` says whether a node keeps what else is asked."""
 
     nodes: Nodes
@@ -166,7 +174,7 @@ class Choice:
         chains = count_chains(heights) if chains is None else chains
         levels = search_chains(self._look, heights, self.limit, chains)
         if levels is None:
-            along, every = self.nodes.points.axes[tallest(heights)].column, chains * max(heights)
+            along, every = self.nodes.points.axes[find_tallest_axis(heights)].column, chains * max(heights)
             raise GoalNotMet(
                 f"k={self.k} was not reached on {chains} chains of the lattice, {every} nodes: "
                 f"{along!r} at every level, the other columns at levels 0 to {chains - 1}. Another node may reach it. "
@@ -174,7 +182,7 @@ class Choice:
             )
         return self._node(levels, 0.0)
 
-    def _look(self, levels: Levels) -> Sight:
+    def _look(self, levels: Levels) -> NodeFigures:
         """What is seen at a node; one that does not hold counts as if it suppressed everything."""
         view = self.nodes.measure_node(self.k, levels)
         broken = self.holds is not None and view.suppressed <= self.limit and not self.holds(levels)

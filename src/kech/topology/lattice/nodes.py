@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import prod
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from kech.points.partition import Partition, box_partition
 from kech.points.people import count_at_codes
 from kech.points.points import Points
 from kech.system.memory import NODE_SIZE_BYTES
-from kech.topology.node_search import Levels, Sight
-from kech.topology.rollup import NodeTable, build_kernel, roll_all
+from kech.topology.node_search import Levels, NodeFigures
+from kech.topology.rollup import NodeTable, build_kernel_lattice, measure_all_nodes
 
 MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
 BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
@@ -71,11 +72,11 @@ class Nodes:
 
     @property
     def top(self) -> Levels:
-        """The node at which all is lost."""
+        """The node with the highest level of every column."""
         return tuple(height - 1 for height in self.heights)
 
     def at(self, number: int) -> Levels:
-        """A node by its place among all; the level of the last column runs fastest."""
+        """A node by its number; the level of the last column runs fastest."""
         heights = self.heights
         return tuple(number // prod(heights[j + 1 :]) % height for j, height in enumerate(heights))
 
@@ -87,7 +88,7 @@ class Nodes:
 
     @cached_property
     def _kernel(self) -> Lattice:
-        return build_kernel(self.points, self.levels)
+        return build_kernel_lattice(self.points, self.levels)
 
     # -- one node --------------------------------------------------------------------------------------
 
@@ -96,8 +97,8 @@ class Nodes:
 
         Along a path, a node is made from the classes of a finer one that was asked for recently.
         """
-        finer = [known for node, known in self._recent if all(a <= b for a, b in zip(node, levels, strict=True))]
-        classes = self._kernel.classes(list(levels), finer[-1] if finer else None)
+        finer = (known for node, known in reversed(self._recent) if all(map(le, node, levels)))
+        classes = self._kernel.classes(list(levels), next(finer, None))
         if len(classes) <= MOST_RECENT:
             self._recent.append((levels, classes))
         return classes
@@ -106,14 +107,14 @@ class Nodes:
         """The number of classes, the smallest one, how many have 1, 2, ... `bound` people and what these would cost."""
         return self._kernel.look(np.array([levels], np.int32), bound, 1)
 
-    def measure_node(self, k: int, levels: Levels) -> Sight:
+    def measure_node(self, k: int, levels: Levels) -> NodeFigures:
         """Rows in classes of fewer than k, and the loss when they are suppressed."""
         small = np.arange(1, min(k - 1, self.points.rows) + 1)
         counts = self.look(levels, max(1, len(small)))
         base = sum(float(axis[level]) for axis, level in zip(self.axis_losses, levels, strict=True))
         cost = counts["costs"][: len(small)].sum() / (self.points.rows * len(levels))
         rows = counts["rows"] if "rows" in counts else counts["counts"][: len(small)] * small
-        return Sight(int(rows[: len(small)].sum()), float(base + cost))
+        return NodeFigures(int(rows[: len(small)].sum()), float(base + cost))
 
     def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
         """The classes of k people or more, each with the cells of the levels as its box; `at` are those levels at k.
@@ -136,7 +137,7 @@ class Nodes:
         )
         published = self._measure_published(at, point)
         for j, axis in enumerate(published.axes):
-            lo[:, j], hi[:, j] = axis.close(lo[:, j], end_at(axis, hi[:, j], published.codes[point, j]))
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], find_last_codes(axis, hi[:, j], published.codes[point, j]))
         return box_partition(published, point, number, self.points.weights[point], lo, hi)
 
     def _measure_published(self, at: Sequence[Level], point: Ints) -> Points:
@@ -202,7 +203,9 @@ class Nodes:
             raise TooManyNodes(self.count, MOST_NODES)
         if self._table is None or self._table.bound < bound:
             far, half = max(bound, min(BOUND, self.points.rows, self.allowed_sizes // self.count)), self.memory // 2
-            self._table = roll_all(self._kernel, self.points, self.levels, far, memory=half, threads=self.threads)
+            self._table = measure_all_nodes(
+                self._kernel, self.points, self.levels, far, memory=half, threads=self.threads
+            )
         return self._table
 
 
@@ -211,6 +214,6 @@ def split_trails(carried: Ints, begin: Ints) -> list[tuple[int, ...]]:
     return [tuple(trail[::2].tolist()) for trail in np.split(carried, begin[1:-1])]
 
 
-def end_at(axis: Axis, hi: Ints, codes: Ints) -> Ints:
-    """The last place of each cell: that of NULL only where a published row has none; rows left out do not show."""
+def find_last_codes(axis: Axis, hi: Ints, codes: Ints) -> Ints:
+    """The last code of each cell; NULL only where a published row has no value, so that rows left out do not show."""
     return hi if axis.null in codes else np.where(hi == axis.null, axis.null - 1, hi)

@@ -21,7 +21,7 @@ from kech.views.pictures.bars import (
     say_together,
 )
 from kech.views.pictures.picture import INK, Area, Curve, Floats, Panel, Picture, Scale, Shape, Size, Words, letters
-from kech.views.pictures.zigzag import HALF, LEFT, RIGHT, owners
+from kech.views.pictures.zigzag import HALF, LEFT, RIGHT, find_bar_of_counts
 
 Ints = NDArray[np.int64]
 
@@ -66,17 +66,17 @@ def gather_bars(lives: Any) -> tuple[Ints, bool]:
     if len(zigzag.birth) <= MANY:
         shade = np.where(lives.safe, ENOUGH, FEW)
         alone = np.stack([zigzag.birth, zigzag.death, shade, np.ones_like(shade), zigzag.weights], axis=1)
-        return alone[in_order(alone)], False
+        return alone[order_bars(alone)], False
     lines = [
         (2 * line.birth - 2, 2 * line.death - 2, ENOUGH if line.safe else FEW, line.bars, line.rows)
         for line in lives.summary()
     ]
     alike = np.array(lines).astype(np.int64)
-    return alike[in_order(alike)], True
+    return alike[order_bars(alike)], True
 
 
-def in_order(bars: Ints) -> Ints:
-    """By birth; of these the longest first, then the one with most rows."""
+def order_bars(bars: Ints) -> Ints:
+    """The order of bars in the picture: by birth, then the longest first, then the one with most rows."""
     return np.lexsort((-bars[:, 4], -bars[:, 1], bars[:, 0]))
 
 
@@ -136,7 +136,7 @@ def label_bars(bars: Ints, boxes: Sides, pixels: PanelPixels) -> list[Words]:
 
 def draw_rows(lives: Any, x: Scale, area: Area) -> Panel:
     """Rows of each version, and those of bars that are not safe."""
-    bar, at = owners(lives.zigzag)
+    bar, at = find_bar_of_counts(lives.zigzag)
     rows, positions = lives.zigzag.rows.astype(float), len(lives.zigzag.classes)
     every, unsafe = (count_rows(at, weights, positions) for weights in (rows, rows * ~lives.safe[bar]))
     most = int(every.max(initial=1))

@@ -19,7 +19,7 @@ MOST_SIZES = 24  # class sizes drawn one by one
 LINES = 230  # of a barcode
 RADII = (0, 0.1, 0.2, 0.3, 0.4, 0.5)
 LONGEST = 0.5  # where everything is together
-BESIDE = 17  # letters that fit beside a bar
+LETTERS_BESIDE = 17  # letters that fit beside a bar
 
 
 def draw_sizes(sizes: Mapping[int, int], counted: str = "rows", size: Size | None = None) -> Picture:
@@ -114,7 +114,7 @@ def draw_pair(bins: Sequence[Mapping[str, Any]], title: str) -> Picture:
         Words(most * 1.45, at, f"{part['before']:.1%} → {part['after']:.1%}", anchor="end")
         for at, part in zip(positions.tolist(), bins, strict=True)
     ]
-    names = [(float(at), shorten(part["label"], BESIDE)) for at, part in zip(positions, bins, strict=True)]
+    names = [(float(at), shorten(part["label"], LETTERS_BESIDE)) for at, part in zip(positions, bins, strict=True)]
     high = 15.0 * len(bins)
     y = Scale(0.5 - len(bins), 0.5, ticks=names)
     panel = Panel(Scale(0, most * 1.45), y, (104.0, 2.0, 254.0, high), shapes, has_bottom=False, has_side=False)

@@ -62,7 +62,7 @@ def draw_zigzag(zigzag: Any, k: int = 2, size: Size | None = None) -> Picture:
     panel = draw_panel(zigzag, k, x, (LEFT, 22.0, wide, high))
     counts = draw_counts(zigzag, k, x, (LEFT, high + 34, wide, high / 5))
     below = 44 + (LETTER * max(len(name) for _, name in x.ticks) if x.upright else 0)
-    rows = int(zigzag.rows[owners(zigzag)[1] == 0].sum())
+    rows = int(zigzag.rows[find_bar_of_counts(zigzag)[1] == 0].sum())
     known = {"row": rows, "node": len(zigzag.path), "bar": len(zigzag.birth), "hole": int(zigzag.holes.sum())}
     counted = f"numbers in bars count the {zigzag.counted} from there on"
     note = f"A bar is a class of rows, the thicker the more rows; {counted}."
@@ -118,22 +118,22 @@ def draw_panel(zigzag: Any, k: int, x: Scale, area: Area) -> Panel:
 def bar_boxes(zigzag: Any, k: int) -> Sides:
     """A box for each stretch of a bar on which it stays below k, or at k and above."""
     shade = np.where(zigzag.hidden_among < k, FEW, ENOUGH)
-    first, last = stretches(zigzag, shade)
-    bar, at = owners(zigzag)
+    first, last = find_runs(zigzag, shade)
+    bar, at = find_bar_of_counts(zigzag)
     low, high = heights(zigzag)
     sides = at[first] / 2 - HALF, at[last] / 2 + HALF, low[bar[first]], high[bar[first]]
     return np.stack([*sides, shade[first], bar[first]], axis=1)
 
 
-def owners(zigzag: Any) -> tuple[Ints, Ints]:
+def find_bar_of_counts(zigzag: Any) -> tuple[Ints, Ints]:
     """For each number of rows: the bar that carries it, and the position in half steps."""
     length = np.diff(zigzag.begin)
     at = np.arange(len(zigzag.rows)) - np.repeat(zigzag.begin[:-1] - zigzag.birth, length)
     return np.repeat(np.arange(len(length)), length), at
 
 
-def stretches(zigzag: Any, value: Ints) -> tuple[Ints, Ints]:
-    """First and last place of each run of one value inside one bar."""
+def find_runs(zigzag: Any, value: Ints) -> tuple[Ints, Ints]:
+    """The first and last index of each run of one value inside one bar."""
     fresh = np.diff(value, prepend=-1) != 0
     fresh[zigzag.begin[:-1]] = True
     first = np.flatnonzero(fresh)
@@ -194,8 +194,8 @@ def draw_regimes(regimes: Any, smallest: Any, pixels: PanelPixels) -> list[Shape
 
 def label_bars(zigzag: Any, pixels: PanelPixels) -> list[Words]:
     """The number of people, or rows, where a bar begins and where it changes, if there is room."""
-    first, last = stretches(zigzag, zigzag.hidden_among)
-    bar, at = owners(zigzag)
+    first, last = find_runs(zigzag, zigzag.hidden_among)
+    bar, at = find_bar_of_counts(zigzag)
     (low, top), count = heights(zigzag), zigzag.hidden_among[first]
     length = (at[last] - at[first] + 1) / 2 * pixels.wide
     fits = (length > 8 + 7 * (1 + np.log10(count))) & ((top - low)[bar[first]] * pixels.high > 11)
@@ -206,7 +206,7 @@ def label_bars(zigzag: Any, pixels: PanelPixels) -> list[Words]:
 
 def draw_counts(zigzag: Any, k: int, x: Scale, area: Area) -> Panel:
     """Number of classes at each position, and of those with fewer than k people, or rows."""
-    few = np.bincount(owners(zigzag)[1][zigzag.hidden_among < k], minlength=len(zigzag.classes))
+    few = np.bincount(find_bar_of_counts(zigzag)[1][zigzag.hidden_among < k], minlength=len(zigzag.classes))
     edges = np.repeat(np.arange(len(few) + 1) / 2 - HALF, 2)[1:-1]
     y = scale_counts(int(zigzag.classes.max()), area[3])
     areas: list[Shape] = [

@@ -37,7 +37,7 @@ def print_barcode(result: dict[str, Any]) -> None:
         sentence = describe_first_regimes(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = (
             sentence
-            if regimes and not is_open(result["starts"][reading])
+            if regimes and not is_start_uncertain(result["starts"][reading])
             else say_start(result["starts"][reading], result)
         )
         say(f"{reading}: {sentence}{say_proven(regimes)}")
@@ -63,27 +63,27 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
     counts = ["weight", *(["people"] if by_people else [])]
     table = grid("from eps>", "to eps>", "rows>", *(["people>"] if by_people else []), "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
-    longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
-    for bar in sorted(longest, key=lambda bar: (bar["birth"], end(bar))):
-        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], end(bar)))
+    longest = sorted(bars, key=lambda bar: (bar["birth"] - bar_end(bar), -bar["weight"]))[:MOST_BARS]
+    for bar in sorted(longest, key=lambda bar: (bar["birth"], bar_end(bar))):
+        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar_end(bar)))
         ends = [format_eps(bar[name]) for name in ("birth", "death")]
         table.add_row(
             *ends,
             *(f"{bar[name]:,}" for name in counts),
             format_eps(bar["simplex_from"]),
-            " " * start + ("━" * max(stop - start, 1) if bar["birth"] < end(bar) else "·"),
+            " " * start + ("━" * max(stop - start, 1) if bar["birth"] < bar_end(bar) else "·"),
         )
     out().print(table)
     if len(bars) > len(longest):
         say(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
 
 
-def end(bar: dict[str, Any]) -> float:
-    """Where a bar ends; null is infinity."""
+def bar_end(bar: dict[str, Any]) -> float:
+    """The eps at which a bar ends; null is infinity."""
     return float("inf") if bar["death"] is None else float(bar["death"])
 
 
-def is_open(start: dict[str, Any]) -> bool:
+def is_start_uncertain(start: dict[str, Any]) -> bool:
     """Whether it is not known exactly from where on k holds."""
     return bool(start["at_least"] != start["at_most"])
 

@@ -116,7 +116,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
             *([f"{row['suppressed']:,}"] if left_out else []),
             *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
             f"{row['loss']:.4f}",
-            *([gap(row)] if bounded else []),
+            *([format_gap(row)] if bounded else []),
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar, describe_nearness(row))
     out().print(table)
@@ -133,7 +133,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
         say("So many k are searched quickly; a release searches longer and may lose less.")
 
 
-def gap(row: dict[str, Any]) -> str:
+def format_gap(row: dict[str, Any]) -> str:
     """How far a loss is above its bound."""
     return "" if row["loss_gap"] is None else describe_gap(row["loss_gap"])
 
