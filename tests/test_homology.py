@@ -519,7 +519,9 @@ def test_bars_are_ordered_and_end_before_all_rows_are_one_simplex(metric, kind):
 
 @boxes_too
 def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
-    monkeypatch.setattr(f"kech.topology.homology.{'boxes.find_holes' if metric == 'box' else 'balls.skeleton'}", None)
+    monkeypatch.setattr(
+        f"kech.topology.homology.{'boxes.find_holes' if metric == 'box' else 'balls.build_skeleton'}", None
+    )
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
     with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* MB .* max_dimension=0") as refusal:

@@ -121,7 +121,7 @@ def test_without_holes_the_radii_between_which_k_begins_to_hold_are_said_and_not
     latest = nine.regimes("strict", 3)[0]
 
     assert ax.get_title("left") == f"k = 3 begins to hold between eps 0.2142 and {latest.start:.4g}, there in 1 class"
-    assert "holes\nunknown" in words(ax)
+    assert "holes\nnot\ncomputed" in words(ax)
     assert "holes were not computed in every dimension." in words(ax.figure)
     assert not [one for one in ax.collections if one.get_gid() == "regimes"]
 

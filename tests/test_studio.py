@@ -571,9 +571,9 @@ def test_a_release_may_go_into_a_folder_below_another(confined):
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     ask = {"verb": "preview", "options": {}}
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], release={"k": 2})
-    assert "1 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 1." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, dropped=["age", "zip", "salary"])
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
@@ -588,7 +588,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
     wrong = plan | {"input": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     assert len(studio.ask(table, "inspect")["columns"]) == 1
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     right = {"plan": wrong | {"input": {}}, "dropped": ["age,zip,salary"], "revision": 2}
@@ -620,7 +620,7 @@ def test_a_late_inspection_tells_nothing_about_another_reading(studio, monkeypat
     found = studio.json("GET", f"/api/tables/{table}/jobs/{late}/result")
     assert [column["column"] for column in found["columns"]] == ["age,zip,sex"]
     ask = {"verb": "preview", "options": {}}
-    assert "2 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 2." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.json("DELETE", f"/api/tables/{table}")
 
 

@@ -465,7 +465,7 @@ def test_paths_are_parsed(paper):
         ([(0, -1)], r"step 1, '0,-1': column 'country' has levels 0 to 3"),
         ([(0, 0.5)], r"step 1, '0,0.5': column 'country'"),
         ([(0, True)], r"step 1, '0,True': column 'country'"),
-        ("0,0 1", r"step 2, '1', has 1 levels; give 2, for gender, country"),
+        ("0,0 1", r"step 2, '1', has 1 levels\. Give 2, for gender, country"),
         ("0,0,0", r"step 1, '0,0,0', has 3 levels"),
         ("", "is empty"),
         ("  ", "is empty"),
@@ -493,6 +493,30 @@ def test_a_lattice_too_large_to_visit_is_refused_before_it_is_listed(name):
 def test_another_way_through_is_refused(paper):
     with pytest.raises(BadOption, match="Choose among union, intersection"):
         build_zigzag(paper, "rows", "cone")
+
+
+@pytest.mark.parametrize(("weight", "bits"), [(1, 32), (2**31, 64)])
+def test_a_long_walk_holds_only_bars_that_live(weight, bits):
+    fine, coarse = np.arange(200), np.arange(200) // 20
+    walk, held = _kernels.PathWalk(np.full(200, weight), True), []
+    for _ in range(150):
+        walk.extend([fine, coarse], 1)
+        held.append(walk.bytes())
+
+    found = walk.finish()
+    births, deaths, sizes = found["birth"].tolist(), found["death"].tolist(), np.diff(found["begin"]).tolist()
+    assert Counter(zip(births, deaths, strict=True)) == {
+        (0, 598): 10,
+        (0, 0): 190,
+        **{(at, at): 190 for at in range(4, 597, 4)},
+    }
+    assert sizes == [death - birth + 1 for birth, death in zip(births, deaths, strict=True)]
+    fours = np.tile([1, 20, 20, 20], 150)[:-1] * weight
+    for birth, begin, size in zip(births, found["begin"][:-1].tolist(), sizes, strict=True):
+        assert found["rows"][begin : begin + size].tolist() == fours[birth : birth + size].tolist()
+    assert found["rows"].dtype == np.dtype(f"int{bits}")
+    result = sum(found[name].nbytes for name in ("birth", "death", "begin", "rows"))
+    assert held[-1] - held[75] < result  # with all classes on the way it would be twice as much
 
 
 def test_a_path_beyond_memory_is_refused(paper, monkeypatch):

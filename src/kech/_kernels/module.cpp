@@ -464,6 +464,10 @@ static nb::tuple find_placements(const Ints& starts, const Ints& right, const In
     return nb::make_tuple(all, hand_over(std::move(possible)));
 }
 
+static nb::object hand_over(BarCounts&& counts) {
+    return std::visit([](auto&& values) { return nb::cast(hand_over(std::move(values))); }, std::move(counts));
+}
+
 static nb::dict hand_over(Zigzag&& found, bool people) {
     nb::dict out;
     out["birth"] = hand_over(std::move(found.birth));
@@ -704,6 +708,7 @@ NB_MODULE(_kernels, m) {
     nb::class_<PathWalk>(m, "PathWalk")
         .def("__init__", &begin_walk, array, one, person)
         .def("extend", &walk_on, array, one)
+        .def("bytes", &PathWalk::bytes)
         .def("finish", &end_walk);
     m.def("bound_side", &bound_side, array, array, one, one, one);
     m.def("gather_points", &gather_points, array, array, one, one, one, one, one);

@@ -1,7 +1,13 @@
 // Zig-zag of a path of partitions: how classes split and merge from node to node, through unions or intersections.
 #pragma once
 
+#include <deque>
 #include <optional>
+#include <variant>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "core.hpp"
 #include "threads.hpp"
@@ -16,10 +22,21 @@ constexpr Label nobody = std::numeric_limits<Label>::max();
 // Position 2i is node i of the path, 2i + 1 the union or intersection of nodes i and i + 1.
 // Bar b lives from birth[b] to death[b] and carries rows[begin[b] .. begin[b + 1]), a number for each position.
 // Different people are counted beside rows; where rows are people, `people` and `smallest_people` are empty.
+using BarCounts = std::variant<std::vector<std::int32_t>, Rows>;  // the latter where a class has so many rows
+
 struct Zigzag {
-    Rows birth, death, begin, rows, people;
+    std::vector<std::int32_t> birth, death;
+    Rows begin;
+    BarCounts rows, people;
     Rows classes, smallest, smallest_people, holes;  // at each position
 };
+
+// Lets the system have what many small vectors left behind; glibc would keep it.
+inline void return_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 // The rows of each class of a position, and its people.
 struct Sizes {
@@ -208,21 +225,55 @@ inline Labels map_up(const PathNode& finer, const PathNode& coarser) {
     return into;
 }
 
-// The union of two neighbours of which one is coarser: its classes are those of the coarser one, and it has no holes.
-inline Between join_comparable(Labels into, const PathNode& coarser, const std::int64_t* weights, bool left_is_finer) {
-    Between whole{std::move(into), count_up<Label>(coarser.count), coarser.rows(weights)};
+// The union of two neighbours of which one is coarser: its classes and rows are those of the coarser one, and it has no holes.
+inline Between join_comparable(Labels into, const PathNode& coarser, bool left_is_finer) {
+    Between whole{std::move(into), count_up<Label>(coarser.count), {}};
     if (!left_is_finer) std::swap(whole.left, whole.right);
     (left_is_finer ? whole.is_right : whole.is_left) = true;
     return whole;
 }
 
+// What ended bars carry: a number for each level of a bar, from its death back to its birth, bar after bar.  Seven bits a
+// byte, since most classes are small.
+class Trails {
+  public:
+    void append(std::int64_t number) {
+        if (blocks_.empty() || blocks_.back().size() + longest > block) {
+            blocks_.emplace_back();
+            blocks_.back().reserve(block);
+        }
+        auto rest = static_cast<std::uint64_t>(number);
+        for (; rest >= 128; rest >>= 7) blocks_.back().push_back(static_cast<std::uint8_t>(rest | 128));
+        blocks_.back().push_back(static_cast<std::uint8_t>(rest));
+    }
+
+    // The next number from the front; a block that was read is freed.
+    std::int64_t take() {
+        if (read_ == blocks_.front().size()) blocks_.pop_front(), read_ = 0;
+        std::uint64_t number = 0;
+        for (unsigned shift = 0;; shift += 7) {
+            auto byte = blocks_.front()[read_++];
+            number |= static_cast<std::uint64_t>(byte & 127) << shift;
+            if (byte < 128) return static_cast<std::int64_t>(number);
+        }
+    }
+
+    std::size_t bytes() const { return blocks_.size() * block; }
+
+  private:
+    static constexpr std::size_t block = 1 << 18, longest = 10;
+    std::deque<std::vector<std::uint8_t>> blocks_;
+    std::size_t read_ = 0;
+};
+
 // The classes of every position, each hanging from one of the position before, or from none where all its points are
 // new.  Where classes merge, their paths back are glued, position by position, up to where they parted or the younger
 // one begins: a bar was born there, and ends here.  Where all points of a class leave, so does its path, back to
 // where another class still hangs from it.  Every step unites or ends sets, so all steps are fewer than the classes.
+// What a bar carries is written down when it ends, and its classes are dropped: only bars that live are held.
 class MergeForest {
   public:
-    explicit MergeForest(Sizes sizes) { add(std::move(sizes), {}); }
+    MergeForest(Sizes sizes, bool counts_people) : counts_people_(counts_people) { add(std::move(sizes), {}); }
 
     // Classes part, stay or leave.
     void refine(const Labels& parent, Sizes sizes) {
@@ -255,37 +306,54 @@ class MergeForest {
     // What lives to the end is parted into bars as if all classes left after it.
     Zigzag finish() {
         leave(heaviest_first(levels_.back().sizes.rows));
+        ended_.push_back(birth_.size());
         return collect();
     }
 
+    // Bytes of the forest and of its bars, and of the result if the path ended here.
+    std::size_t bytes() const {
+        std::size_t numbers = counts_people_ ? 2 : 1;
+        auto last = static_cast<std::size_t>(levels_.back().count), positions = static_cast<std::size_t>(levels_.back().positions);
+        auto forest = stored_ * (sizeof(Vertex) + 2 * numbers * sizeof(std::int64_t)) + levels_.size() * sizeof(Level);
+        auto bars = (birth_.size() + last) * (4 * sizeof(Label) + sizeof(std::int64_t));
+        return forest + trails_.bytes() + bars + (carried_ + last * positions) * numbers * count_bytes();
+    }
+
   private:
-    // A class of a position.  A set of glued ones has one heir, the only one whose bar is not known yet.
+    // A class of a position.  A set of glued ones has one heir, the only one whose bar has not ended; none where it has.
     struct Vertex : Linked {
-        Label parent = nobody, heir = nobody, bar = nobody, children = 0;  // sets that hang from it and live
+        Label parent = nobody, heir = nobody, children = 0;  // sets that hang from it and live
     };
 
-    // Neighbouring positions with the same classes.
+    // Neighbouring positions with the same classes; those of ended bars may be missing.
     struct Level {
         Sizes sizes;
         Sets<Vertex> classes;
-        std::int64_t positions = 1;
+        std::int64_t positions = 1, count = 0, smallest = 0, smallest_people = 0;
     };
 
     void add(Sizes sizes, const Labels& parent) {
-        Sets<Vertex> classes(sizes.rows.size());
-        for (Label c = 0; c < sizes.rows.size(); ++c) classes[c].heir = c;
+        auto count = sizes.rows.size();
+        Sets<Vertex> classes(count);
+        for (Label c = 0; c < count; ++c) classes[c].heir = c;
         for (Label c = 0; c < parent.size(); ++c) {
             classes[c].parent = parent[c];
             if (parent[c] == nobody) continue;
             auto& before = levels_.back().classes;
             ++before[before.find(parent[c])].children;
         }
-        levels_.push_back({std::move(sizes), std::move(classes)});
+        if (!levels_.empty()) carried_ += static_cast<std::size_t>(levels_.back().count * levels_.back().positions);
+        auto least = [](const Rows& counts) { return counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end()); };
+        for (auto rows : sizes.rows) largest_ = std::max(largest_, rows);
+        auto smallest = least(sizes.rows), people = least(sizes.people);
+        if (!levels_.empty()) ended_.push_back(birth_.size());
+        levels_.push_back({std::move(sizes), std::move(classes), 1, static_cast<std::int64_t>(count), smallest, people});
+        stored_ += count;
+        if (2 * dropped_ > stored_ + levels_.size()) drop_ended();
     }
 
     // The lighter class dies and takes the heirs of its own path; the heavier one keeps those of the other.
     void glue(Label dying, Label living) {
-        auto bar = static_cast<Label>(birth_.size());
         std::size_t at = levels_.size();
         for (Label united = 0;; united = 1) {
             auto& classes = levels_[--at].classes;
@@ -297,70 +365,153 @@ class MergeForest {
             }
             auto [heir, children] = std::pair(classes[y].heir, classes[x].children + classes[y].children - united);
             dying = classes[x].parent, living = classes[y].parent;
-            classes[classes[x].heir].bar = bar;
+            write_down(levels_[at], classes[x].heir, trails_);
             auto& both = classes[classes.unite(x, y)];
             both.heir = heir, both.children = children, both.parent = living == nobody ? dying : living;
             if (dying == nobody || living == nobody) break;
         }
-        birth_.push_back(static_cast<std::int64_t>(at));
-        death_.push_back(static_cast<std::int64_t>(levels_.size()) - 1);
+        birth_.push_back(static_cast<Label>(at));
     }
 
-    // The lightest goes first, so that the heaviest has the longest bar.
+    // The lightest goes first, so that the heaviest has the longest bar; of bars with equal ends the heaviest comes first.
     void leave(const Labels& heaviest_first) {
-        auto before = birth_.size(), all = before + heaviest_first.size();
-        birth_.resize(all);
-        death_.resize(all, static_cast<std::int64_t>(levels_.size()) - 1);
-        for (auto bar = all; bar-- > before;) birth_[bar] = end_path(heaviest_first[bar - before], static_cast<Label>(bar));
+        std::vector<Rows> carried(heaviest_first.size());
+        for (auto bar = heaviest_first.size(); bar-- > 0;) end_path(heaviest_first[bar], carried[bar]);
+        for (const Rows& numbers : carried) {
+            for (auto number : numbers) trails_.append(number);
+            auto lived = static_cast<Label>(numbers.size() / (counts_people_ ? 2 : 1));
+            birth_.push_back(static_cast<Label>(levels_.size()) - lived);
+        }
     }
 
-    // The position back to which nothing else hangs from the path of a class.
-    std::int64_t end_path(Label leaving, Label bar) {
+    // Ends what no other class hangs from.
+    void end_path(Label leaving, Rows& carried) {
+        struct List {
+            Rows& numbers;
+            void append(std::int64_t number) { numbers.push_back(number); }
+        } list{carried};
         for (std::size_t at = levels_.size() - 1;; --at) {
             auto& classes = levels_[at].classes;
             auto& own = classes[classes.find(leaving)];
-            classes[own.heir].bar = bar;
+            write_down(levels_[at], own.heir, list);
+            own.heir = nobody;
             leaving = own.parent;
-            if (leaving == nobody) return static_cast<std::int64_t>(at);
+            if (leaving == nobody) return;
             auto& before = levels_[at - 1].classes;
-            if (--before[before.find(leaving)].children) return static_cast<std::int64_t>(at);
+            if (--before[before.find(leaving)].children) return;
         }
     }
 
-    // Bars by birth, then death; each class hands its rows and its people to its bar.
+    template <class List>
+    void write_down(const Level& level, Label heir, List& list) {
+        list.append(level.sizes.rows[heir]);
+        if (counts_people_) list.append(level.sizes.people[heir]);
+        ++dropped_;
+    }
+
+    // Keeps of each level but the last one class for each set that lives; so much was dropped that this costs little.
+    void drop_ended() {
+        stored_ = dropped_ = 0;
+        Labels number;
+        for (std::size_t at = 0; at < levels_.size(); ++at) {
+            auto& [sizes, classes, positions, count, smallest, smallest_people] = levels_[at];
+            auto size = static_cast<Label>(sizes.rows.size());
+            for (Label c = 0; c < size && at; ++c)
+                if (classes[c].parent != nobody) classes[c].parent = number[classes[c].parent];
+            if (at + 1 == levels_.size()) {
+                stored_ += size;
+                break;
+            }
+            Labels roots;
+            for (Label c = 0; c < size; ++c)
+                if (classes.find(c) == c && classes[c].heir != nobody) roots.push_back(c);
+            Labels place(size, nobody);
+            for (Label kept = 0; kept < roots.size(); ++kept) place[roots[kept]] = kept;
+            number.resize(size);
+            for (Label c = 0; c < size; ++c) number[c] = place[classes.find(c)];
+            if (roots.size() < size) levels_[at] = keep(std::move(levels_[at]), roots);
+            stored_ += roots.size();
+        }
+    }
+
+    static Level keep(Level level, const Labels& roots) {
+        Sets<Vertex> classes(roots.size());
+        Sizes sizes{Rows(roots.size()), Rows(level.sizes.people.empty() ? 0 : roots.size())};
+        for (Label kept = 0; kept < roots.size(); ++kept) {
+            const Vertex& root = level.classes[roots[kept]];
+            sizes.rows[kept] = level.sizes.rows[root.heir];
+            if (!sizes.people.empty()) sizes.people[kept] = level.sizes.people[root.heir];
+            classes[kept].parent = root.parent, classes[kept].children = root.children, classes[kept].heir = kept;
+        }
+        level.sizes = std::move(sizes), level.classes = std::move(classes);
+        return level;
+    }
+
+    // Bars by birth, then death.
     Zigzag collect() {
         Zigzag out;
-        auto by = [](const Rows& values) { return [&values](Label b) { return static_cast<std::size_t>(values[b]); }; };
-        Labels by_death = in_order(count_up<Label>(birth_.size()), levels_.size(), by(death_));
-        Labels order = in_order(by_death, levels_.size(), by(birth_));
-        Rows start(order.size()), first(1, 0);  // of each bar in the rows, less its birth; of each level
-        for (const Level& level : levels_) first.push_back(first.back() + level.positions);
-        out.begin.assign(1, 0);
-        for (auto b : order) {
-            out.birth.push_back(first[birth_[b]]);
-            out.death.push_back(first[death_[b] + 1] - 1);
-            start[b] = out.begin.back() - out.birth.back();
-            out.begin.push_back(out.begin.back() + out.death.back() - out.birth.back() + 1);
+        Rows first(1, 0);  // position of each level
+        for (const Level& level : levels_) {
+            first.push_back(first.back() + level.positions);
+            out.classes.insert(out.classes.end(), level.positions, level.count);
+            out.smallest.insert(out.smallest.end(), level.positions, level.smallest);
+            if (counts_people_) out.smallest_people.insert(out.smallest_people.end(), level.positions, level.smallest_people);
         }
-        out.rows.resize(out.begin.back());
-        bool counts_people = std::any_of(levels_.begin(), levels_.end(), [](auto& level) { return !level.sizes.people.empty(); });
-        if (counts_people) out.people.resize(out.begin.back());
-        for (std::size_t at = 0; at < levels_.size(); ++at) {
-            Level level = std::move(levels_[at]);
-            const auto& [rows, people] = level.sizes;
-            auto place = [&](Label c) { return start[level.classes[c].bar] + first[at]; };
-            for (Label c = 0; c < rows.size(); ++c) std::fill_n(out.rows.begin() + place(c), level.positions, rows[c]);
-            for (Label c = 0; c < people.size(); ++c) std::fill_n(out.people.begin() + place(c), level.positions, people[c]);
-            auto least = [](const Rows& counts) { return counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end()); };
-            out.classes.insert(out.classes.end(), level.positions, static_cast<std::int64_t>(rows.size()));
-            out.smallest.insert(out.smallest.end(), level.positions, least(rows));
-            if (counts_people) out.smallest_people.insert(out.smallest_people.end(), level.positions, least(people));
-        }
+        levels_ = {};
+        return_freed_memory();
+        Labels rank = place_bars(out, first);
+        birth_ = {};
+        if (count_bytes() == sizeof(std::int32_t)) unpack<std::int32_t>(out, rank, first);
+        else unpack<std::int64_t>(out, rank, first);
         return out;
     }
 
+    // Births, deaths and where each bar's numbers begin; the place of each bar among all.  Bars come by death already.
+    Labels place_bars(Zigzag& out, const Rows& first) {
+        std::vector<Label> place(first.size(), 0);  // of the next bar that was born at each level
+        for (auto birth : birth_) ++place[birth + 1];
+        std::partial_sum(place.begin(), place.end(), place.begin());
+        Labels rank(birth_.size());
+        out.birth.resize(rank.size()), out.death.resize(rank.size()), out.begin.resize(rank.size() + 1);
+        std::size_t level = 0;
+        for (std::size_t bar = 0; bar < rank.size(); ++bar) {
+            while (bar >= ended_[level]) ++level;
+            rank[bar] = place[birth_[bar]]++;
+            out.birth[rank[bar]] = static_cast<std::int32_t>(first[birth_[bar]]);
+            out.death[rank[bar]] = static_cast<std::int32_t>(first[level + 1] - 1);
+        }
+        for (std::size_t bar = 0; bar < rank.size(); ++bar)
+            out.begin[bar + 1] = out.begin[bar] + out.death[bar] - out.birth[bar] + 1;
+        return rank;
+    }
+
+    template <class Count>
+    void unpack(Zigzag& out, const Labels& rank, const Rows& first) {
+        auto numbers = static_cast<std::size_t>(out.begin.back());
+        auto& rows = out.rows.emplace<std::vector<Count>>(numbers);
+        auto& people = out.people.emplace<std::vector<Count>>(counts_people_ ? numbers : 0);
+        Rows start;  // of the level of each position
+        for (std::size_t at = 0; at + 1 < first.size(); ++at) start.insert(start.end(), first[at + 1] - first[at], first[at]);
+        for (auto bar : rank)
+            for (auto end = out.begin[bar + 1], position = std::int64_t{out.death[bar]}; end > out.begin[bar];) {
+                auto length = position + 1 - start[position];
+                end -= length, position -= length;
+                std::fill_n(rows.begin() + end, length, static_cast<Count>(trails_.take()));
+                if (counts_people_) std::fill_n(people.begin() + end, length, static_cast<Count>(trails_.take()));
+            }
+    }
+
+    std::size_t count_bytes() const {
+        return largest_ <= std::numeric_limits<std::int32_t>::max() ? sizeof(std::int32_t) : sizeof(std::int64_t);
+    }
+
+    bool counts_people_;
     std::vector<Level> levels_;
-    Rows birth_, death_;
+    Labels birth_;                    // level of each bar that has ended
+    std::vector<std::size_t> ended_;  // bars that ended at each level or before
+    Trails trails_;
+    std::size_t stored_ = 0, dropped_ = 0, carried_ = 0;  // classes in all levels; of ended bars; all before the last level
+    std::int64_t largest_ = 0;
 };
 
 // The zig-zag of a path.  Points may be missing at some nodes of a path through intersections.
@@ -373,6 +524,9 @@ class PathWalk {
     bool unions() const { return unions_; }
     bool counts_people() const { return !people_.empty(); }
 
+    // Bytes of the walk so far, and of its result.
+    std::size_t bytes() const { return forest_ ? forest_->bytes() : 0; }
+
     // Further nodes of the path.  As many steps at once as there are threads, so that little is held beside the forest.
     void extend(const std::vector<const std::int64_t*>& path, unsigned threads) {
         std::vector<PathNode> nodes;
@@ -380,7 +534,7 @@ class PathWalk {
         for (auto labels : path) nodes.emplace_back(labels, weights_.size());
         if (nodes.empty()) return;
         if (!forest_) {
-            forest_.emplace(Sizes{nodes[0].rows(weights_.data()), count_people(nodes[0])});
+            forest_.emplace(Sizes{nodes[0].rows(weights_.data()), count_people(nodes[0])}, counts_people());
             holes_.push_back(0);
         }
         threads = std::max(threads, 1u);
@@ -404,7 +558,7 @@ class PathWalk {
     }
 
   private:
-    // What lies between two nodes, its classes, and those of the node after it.
+    // What lies between two nodes, its classes, and those of the node after it; the sizes of classes that stay are empty.
     struct Step {
         Between between;
         Sizes middle, next;
@@ -423,9 +577,9 @@ class PathWalk {
     Between look_between(const PathNode& a, const PathNode& b) const {
         if (!unions_) return people_.empty() ? meet<false>(a, b, weights_.data()) : meet<true>(a, b, weights_.data());
         if (a.count >= b.count)
-            if (auto into = map_up(a, b); !into.empty()) return join_comparable(std::move(into), b, weights_.data(), true);
+            if (auto into = map_up(a, b); !into.empty()) return join_comparable(std::move(into), b, true);
         if (a.count < b.count)
-            if (auto into = map_up(b, a); !into.empty()) return join_comparable(std::move(into), a, weights_.data(), false);
+            if (auto into = map_up(b, a); !into.empty()) return join_comparable(std::move(into), a, false);
         return join(meet<false>(a, b, weights_.data()), a.count, b.count);
     }
 
@@ -434,6 +588,8 @@ class PathWalk {
         step.next = {b.rows(weights_.data()), count_people(b)};
         step.between = look_between(a, b);
         Between& middle = step.between;
+        if (middle.is_right) step.middle = std::move(step.next);
+        if (middle.is_left || middle.is_right) return step;
         auto class_of = [&](Label point) { return unions_ ? middle.left[a.of[point]] : middle.part[point]; };
         step.middle.people = people_.count(middle.rows.size(), class_of);
         step.middle.rows = std::move(middle.rows);

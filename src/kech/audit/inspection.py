@@ -124,7 +124,7 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
 
 
 def describe_as_read(table: Table, rows: int) -> Inspection:
-    """A table as it was read."""
+    """The inspection of a table as it was read, without costs."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
     chosen_roles = {name: role for name in table.loaded if (role := given_role(table, name))}
@@ -145,7 +145,7 @@ def describe_as_read(table: Table, rows: int) -> Inspection:
 
 
 def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
-    """What classes of k would cost and give away, generalized as a plan would say; nothing of a very large table."""
+    """The inspection with what classes of k would cost and give away; unchanged for a very large table."""
     usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
     if not usable or not 0 < table.rows <= MOST_PRICED:
         return inspection
@@ -302,7 +302,7 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
 
 
 def describe_axis(parameters: dict[str, Any]) -> str:
-    """An axis in a few words."""
+    """The kind of an axis in a few words."""
     return WORDS[parameters["axis"]].format(**parameters)
 
 

@@ -1,6 +1,7 @@
 """Document: reads a certificate file and checks its fields and their types."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from kech.certificate.cells import AnyPath, certificate_path, check_dialect
 from kech.certificate.cohorts import is_series
 from kech.certificate.labels import published_columns, width_readers
-from kech.certificate.models import GOALS, VALUES
+from kech.certificate.models import GOALS, MODELS, VALUES
 from kech.certificate.sampled import SEARCH, STATED, are_rates
 from kech.errors import BadCertificate, BadOption, UsageError
 
@@ -22,6 +23,16 @@ _SHAPE: dict[tuple[type, ...], str] = {
     (int, float): "claims.loss measured.average_class",
     (dict,): "claims.loss_per_column measured.l measured.t parameters",
     (list,): "quasi_identifiers sensitive kept not_promised",
+}
+_KNOWN = {  # every field that a certificate may have: what nobody checks would be read as a promise
+    "": "certificate kech file claims measured quasi_identifiers sensitive values kept person_number parameters stated "
+    "series not_promised",
+    "file": "name format sha256 delimiter",
+    "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
+    "measured": f"average_class {' '.join(MODELS)}",
+    "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut metric reading field eps suppress "
+    "weights levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
+    "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
 }
 
 
@@ -67,6 +78,7 @@ def _check_document(document: Any) -> None:
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     columns = width_readers(document["quasi_identifiers"])
+    _refuse_unknown(document)
     weights = document["parameters"].get("weights", {})
     _require("parameters.weights", isinstance(weights, dict) and weights.keys() <= columns.keys())
     _require("parameters.weights", all(type(each) in (int, float) and 0 < each < 1e15 for each in weights.values()))
@@ -111,6 +123,18 @@ def _check_values(values: Any) -> None:
         order = read.get("order", [])
         _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
         _require("values", read.get("kind") in (*VALUES, "ordered"))
+
+
+def _refuse_unknown(document: dict[str, Any]) -> None:
+    """Refuse a certificate with a field that this kech cannot check."""
+    for section, names in _KNOWN.items():
+        part = document[section] if section else document
+        fields = {*part} if isinstance(part, dict) else {*chain.from_iterable(part)}
+        if unknown := sorted(fields - {*names.split()}):
+            reason = (
+                "this kech does not know it. Install a newer kech; if there is none, somebody edited the certificate."
+            )
+            raise BadOption(".".join(filter(None, (section, unknown[0]))), reason)
 
 
 def _look_up(document: Any, field: str) -> Any:

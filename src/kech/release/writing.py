@@ -95,7 +95,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
 def check_output_path(target: Path, table: Table) -> None:
     """A file that may be written: its folder is there, and it is no part of the source."""
     if target.is_dir():
-        raise BadTarget(target, "it is a folder; name a file.")
+        raise BadTarget(target, "it is a folder. Name a file.")
     if not target.parent.is_dir():
         raise BadTarget(target, NO_FOLDER)
     source = table.source.here
@@ -233,7 +233,7 @@ CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def check_names(published: Sequence[str]) -> None:
-    """Columns that are made for ends must not have names that are taken."""
+    """Refuse names of two columns for one interval that another published column has."""
     seen: set[str] = set()
     for name in published:
         if name.casefold() in seen:

@@ -24,6 +24,7 @@ ROLES = {  # fields of [columns], each with the name of the role in the singular
     "keep": "keep",
 }
 PROTECTIONS = ("full", "ends", "none")
+SENSITIVE_GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")  # fields of [goal] that need a sensitive column
 GRIDS = ("round", "exact")  # or a step
 DELIMITERS = (",", ";", "\t", "|")  # among which kech finds that of a file
 KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."

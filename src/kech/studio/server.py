@@ -25,7 +25,7 @@ GRACE = 2  # seconds for answers on their way when the studio ends
 def serve(
     table: Path | None, plan: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]
 ) -> None:
-    """Bind first, so that the address that is told is the one that answers."""
+    """Serve a studio until it is interrupted; the port is bound before its address is told."""
     with bind(port) as server_socket:
         server, entry = make_server(table, folder, server_socket, plan)
         with end_on_signals(server):

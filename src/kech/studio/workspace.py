@@ -113,7 +113,7 @@ class OpenTable:
         return self.inspected.get(msgspec.json.encode(self.plan.input))
 
     def has_column(self, name: str) -> bool:
-        """Whether a column can be in the table."""
+        """Whether the table could have a column of this name."""
         return self.columns is None or name in self.columns
 
     def fit_plan(self) -> Request:
@@ -157,7 +157,7 @@ class OpenTable:
         return text
 
     def read_plan(self, body: bytes) -> Request:
-        """A plan that a page hands over."""
+        """The request in a plan that a page sends."""
         file = self.folder / "plan.toml"
         with refuse_disk_errors(Path(file.name)), open(file, "wb", opener=open_private) as handed:
             handed.write(body)
@@ -226,12 +226,12 @@ class OpenTable:
         return [file for file in self.released if Path(file).is_file()]
 
     def check_roles(self) -> None:
-        """Nothing proceeds with a column of which nobody said what it is."""
+        """Refuse to go on while a column has no role."""
         roles, columns = self.fit_plan().columns, self.columns or []
         with_role = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
         unknown = [name for name in columns if name not in with_role]
         if unknown or not columns:
-            raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
+            raise UsageError(f"Columns without a role: {len(unknown) or 'all'}. Give every column a role first.")
         if not roles.quasi_identifiers:
             raise NoQuasiIdentifier
 
@@ -350,7 +350,9 @@ class Workspace:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in READ_FORMATS or not 0 < len(name) <= LONGEST_NAME:
-            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(READ_FORMATS)}.")
+            raise UnreadableFile(
+                name[:LONGEST_NAME], f"its ending is unknown. Use a file that ends in {', '.join(READ_FORMATS)}."
+            )
         with self.own_folder(name) as folder:
             path = folder / f"table{ending}"
             with open(path, "xb", opener=open_private) as file:

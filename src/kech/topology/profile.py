@@ -63,7 +63,7 @@ class ExposedUnits:
     starts: Ints | None = None  # of each person in that order
 
     def beyond(self, radii: Floats, eps: float) -> float:
-        """The share whose radius is larger than eps."""
+        """The share of holders whose radius is larger than eps: they are exposed."""
         return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
 
     def find_quantiles(self, radii: Floats, shares: Sequence[float]) -> list[float]:
@@ -78,7 +78,7 @@ class ExposedUnits:
         return [float(radius) for radius in radii[order[indices]]]
 
     def worst(self, radii: Floats) -> Floats:
-        """Radii of units as radii of holders."""
+        """The radius of each holder: the largest one of their units."""
         if self.order is None or self.starts is None:
             return radii
         return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
@@ -200,10 +200,13 @@ class Profile:
         names = [axis.column for axis in self.units.axes]
         rests = {name: self.without(name, [k])[0] for name in names}
         column = min(names, key=lambda name: rests[name])
+        return {"column": column, "eps_half_without": rests[column].half} | self.describe_hiding(k)
+
+    def describe_hiding(self, k: int) -> dict[str, Any]:
+        """From which eps on half of the rows can hide, all of them, and all but the last; how many these are."""
         half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
-        advice = {"k": k, "column": column, "eps_half": half, "eps_half_without": rests[column].half}
-        return advice | {"last_rows": last, "eps_all": every, "eps_but_last": but_last}
+        return {"k": k, "eps_half": half, "eps_all": every, "eps_but_last": but_last, "last_rows": last}
 
     def last_rows(self, k: int) -> list[int]:
         """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""
@@ -217,7 +220,7 @@ class Profile:
         return (np.flatnonzero(np.isin(names[len(last) :], names[: len(last)])) + 1).tolist()
 
     def find_eps_without_one(self, k: int) -> dict[str, Any]:
-        """Between which eps all rows can hide if any one person is left out; no eps where k people are all there are.
+        """The range of eps from which on all rows can hide if any one person is left out; none without more than k.
 
         Without a person nobody's k nearest come nearer, and the k + 1 nearest of before hold k of the others.
         """
@@ -302,7 +305,7 @@ def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads
 
 
 def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int) -> HidingRadii:
-    """How far every unit must reach for 1 to `most` people."""
+    """For each k up to `most`, the smallest radius within which each unit has k people."""
     check_metric(points, metric)
     report("looking for the nearest rows")
     if not points.axes:  # all rows are alike

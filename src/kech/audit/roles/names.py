@@ -153,7 +153,7 @@ def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
 
 
 def find_heads(word: str) -> Iterator[Meaning]:
-    """Meanings of the words of the list that are at least half of a long one, at its end or at its beginning."""
+    """The meanings of listed words that are at least half of a long word, at its end or at its beginning."""
     for text, meaning in single_words().items():
         if len(text) >= max(SHORTEST_HEAD, HEAD * len(word)) and (word.endswith(text) or word.startswith(text)):
             yield meaning

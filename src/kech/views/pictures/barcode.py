@@ -58,8 +58,10 @@ from kech.views.pictures.picture import (
 TITLE = "Weighted barcode: which rows are together while eps grows"
 NOTE = "A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count {counted}."
 REACHED = (
-    "Arrows: the widest class of a release at this k, by the cut that loses least (local) and the narrowest (minimal)."
+    "Arrows: at k = {k:,} the cut minimal releases all rows in {narrow}, none wider than eps {eps:.4g}; "
+    "local, which loses least, in {cheap}, up to {local_eps:.4g}."
 )
+LEAVE_OUT = "If up to {share:g} % of the rows may be left out (--suppress {share:g}%), {start}."
 MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
@@ -90,7 +92,12 @@ def draw_barcode(
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
     notes = [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note]
-    notes += [REACHED * any(goal in barcode.reached for goal in k), *dict.fromkeys(map(explain_start, starts))]
+    notes += [say_reached(barcode.reached[goal]) for goal in k if goal in barcode.reached]
+    notes += [
+        *dict.fromkeys(map(explain_start, starts)),
+        say_holes(barcode),
+        advise_leaving_out(barcode, k[0], suppress),
+    ]
     about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
     return Picture(
         TITLE,
@@ -101,6 +108,28 @@ def draw_barcode(
         name_colours(tree.metric, barcode.counted, suppress),
         "\n".join(filter(None, notes)),
     )
+
+
+def say_reached(reached: Any) -> str:
+    """What releases of all rows reach, in words."""
+    narrow, cheap = (f"{count:,} class{'es' * (count > 1)}" for count in (reached.classes, reached.local_classes))
+    ends = {"eps": reached.eps_at_most, "local_eps": reached.local_eps}
+    return REACHED.format(k=reached.k, narrow=narrow, cheap=cheap, **ends)
+
+
+def say_holes(barcode: Any) -> str:
+    """Why there are no holes in the picture."""
+    return f"{barcode.no_holes[0].upper()}{barcode.no_holes[1:]}." if barcode.no_holes else ""
+
+
+def advise_leaving_out(barcode: Any, k: int, suppress: float) -> str:
+    """The smallest share of the rows that lets k begin earlier, where nobody asked to leave out rows."""
+    line = next(iter(barcode.find_starts_leaving_out(k)), None) if not suppress else None
+    if line is None:
+        return ""
+    kept = percent(1 - line["suppressed"] / barcode.filtration.points.rows) if line["suppressed"] else ""
+    start = describe_start(k, (line["at_least"], line["at_most"]), line["classes"], kept)
+    return LEAVE_OUT.format(share=100 * line["share"], start=start)
 
 
 def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any) -> Any:
@@ -251,7 +280,7 @@ def name_holes(barcode: Any) -> str:
     if barcode.is_complete and not any(counts.values()):
         return "no holes"
     names = [f"H{n}: {count:,}" for n, count in counts.items()]
-    return "\n".join(["holes", *(names or ["unknown"])])
+    return "\n".join(["holes", *(names or ["not", "computed"])])
 
 
 def label_weights(tree: Any, pixels: PanelPixels) -> list[Words]:

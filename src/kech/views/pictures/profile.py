@@ -25,6 +25,9 @@ from kech.views.pictures.picture import (
 
 TITLE = "Exposure profile: how many rows cannot hide among k"
 NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
+ADVICE = "k = {k:,}: half of the rows can hide from eps {eps_half:.4g} on, all from {eps_all:.4g}{last}."
+LAST = "; without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}"
+USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
 REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
 LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
@@ -52,10 +55,16 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
-    note = "\n".join([NOTE, *([REACHED] if profile.reached else [])])
+    note = "\n".join([advise(profile), NOTE, *([REACHED] if profile.reached else [])])
     about = f"{profile.units.describe_rows()}; metric: {profile.filtration.metric}; k counts {profile.counted}"
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
     return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
+
+
+def advise(profile: Any) -> str:
+    """What the profile says at a usual k."""
+    hiding = profile.describe_hiding(min(USUAL_K, profile.largest_k))
+    return ADVICE.format(**hiding, last=LAST.format(**hiding) if hiding["last_rows"] else "")
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:
