@@ -351,5 +351,5 @@ def test_a_release_says_which_values_it_gives_away():
     with kech.read_table(rows, quasi_identifiers=["age"], sensitive=["stroke"]) as table:
         one, two = kech.make_release(table, k=4, effort="quick"), kech.make_release(table, k=4, l=2, effort="quick")
     assert (one.given_away, two.given_away) == ({"stroke": 0.5}, {})
-    assert "50.0 % of the published rows have their stroke value given away" in one._repr_html_()
+    assert "50\xa0% of the published rows have their stroke value given away" in one._repr_html_()
     assert "l=2 prevents it." in one._repr_html_() and "given away" not in two._repr_html_()
