@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -410,13 +411,11 @@ class Workspace:
         return series.to_json() | {"name": name, "lives": bars}
 
     def draw_series(self, name: str) -> dict[str, Any]:
-        """The lives of the cohorts of a series as bars over its versions, as `kech zigzag --series --plot` draws them."""
+        """The lives of the cohorts of a series as bars over its versions: `kech zigzag --series --plot`."""
         lives = kech.compute_lives(kech.open_series(self.resolve_folder(name)))
-        file = self.folder / f"{secrets.token_hex(8)}.svg"
-        lives.plot(file)
-        text = file.read_text("utf-8")
-        file.unlink()
-        return {"private": True, "svg": text}
+        with TemporaryDirectory(dir=self.folder) as folder:
+            lives.plot(file := Path(folder, "lives.svg"))
+            return {"private": True, "svg": file.read_text("utf-8")}
 
     async def forget(self, table: OpenTable) -> None:
         """Close one table."""
