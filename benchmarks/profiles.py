@@ -16,7 +16,7 @@ RESULTS = HERE / "results" / "profiles.json"
 PAGE = HERE / "pages" / "profiles.md"
 TOOLS = ("kech", "scipy", "hdbscan")
 CUTS = [("uniform", 500), ("uniform", 2_000), ("town", 2_000), ("adult", 30_162)]
-CASES = [("adult", 30_162, "box"), ("uniform", 100_000, "box"), ("uniform", 1_000_000, "box")]
+CASES = [("adult", 30_162, "box"), ("uniform", 1_000_000, "box")]  # those of the goal: 4 times faster than either peer
 QUICK = [("uniform", 20_000, "box"), ("uniform", 20_000, "ball")]
 
 
