@@ -65,7 +65,8 @@ is what `compute_profile` does after reading: group, merge tree and nearest rows
 ## Where eps* is known
 
 The bound of eps and what the minimal cut reaches (quick effort), at k = 2, 5, 10, 20, 50 and 100: `met` counts the k at
-which they are equal, so that eps* is known; `ratio` is the largest quotient.
+which they are equal, so that eps* is known; `ratio` is the largest quotient. Up to 40 rows, an integer program finds
+eps* itself.
 
 {draw_cuts(found["cuts"])}"""
 

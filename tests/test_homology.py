@@ -519,7 +519,9 @@ def test_bars_are_ordered_and_end_before_all_rows_are_one_simplex(metric, kind):
 
 @boxes_too
 def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
-    monkeypatch.setattr(f"kech.topology.homology.{'boxes.find_holes' if metric == 'box' else 'balls.skeleton'}", None)
+    monkeypatch.setattr(
+        f"kech.topology.homology.{'boxes.find_holes' if metric == 'box' else 'balls.build_skeleton'}", None
+    )
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
     with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* MB .* max_dimension=0") as refusal:
@@ -530,10 +532,10 @@ def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
 @needs_ripser
 def test_refuses_boxes_when_their_simplices_do_not_fit():
     points = points_at(many_points("sphere", 3, 100, seed=4))
-    higher_bars(points, "box", 1, memory=5_000_000)
+    higher_bars(points, "box", 1, memory=75_000_000)
 
     with pytest.raises(ResourceError, match="100 points"):
-        higher_bars(points, "box", 2, memory=5_000_000)
+        higher_bars(points, "box", 2, memory=75_000_000)
 
 
 def test_refuses_quadratic_delaunay_complexes_from_samples():
