@@ -91,10 +91,10 @@ class Studio:
 
 
 @contextmanager
-def running(folder, table=None):
+def running(folder, table=None, plan=None):
     """A studio that writes below a folder."""
     held = bind(0)
-    server, entry = make_server(table, folder, held)
+    server, entry = make_server(table, folder, held, plan)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [held]}, daemon=True)
     thread.start()
     wait_for(lambda: server.started)

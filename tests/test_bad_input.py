@@ -569,7 +569,7 @@ def test_a_target_that_is_the_source_is_refused(refuse, people, folder):
 
 def test_a_target_that_cannot_be_is_refused(refuse, people, folder):
     command = ("release", people, "--k", 2, *QI, "-o")
-    refuse(*command, folder, code=2, says="it is a folder; name a file.")
+    refuse(*command, folder, code=2, says="it is a folder. Name a file.")
     refuse(*command, folder / "none" / "t.csv", code=2, says="its folder does not exist. Create it first.")
     refuse(*command, people / "t.csv", code=2, says="its folder does not exist. Create it first.")
     refuse(*command, folder / "t.xlsx", code=2, says="its name must end in .csv or .parquet or .pq.")

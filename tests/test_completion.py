@@ -62,7 +62,7 @@ def test_the_shell_can_read_its_script(shell, tmp_path):
         (["inspect", '"my f'], ["my file.csv"]),
         (["release", "people.csv", "--earlier", "my"], ["my file.csv"]),
         (["risk", "people.csv", "--population", "peo"], ["people.csv"]),
-        (["release", "people.csv", "--labels", ""], ["brackets", "columns", "dash", "midpoint"]),
+        (["release", "people.csv", "--labels", ""], ["columns", "dash", "midpoint", "text"]),
         (["attack", "or"], ["order"]),
         (["attack", "on"], ["one-row"]),
         (["attack", "order", "peo"], ["people.csv"]),

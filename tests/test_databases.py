@@ -729,9 +729,9 @@ def test_a_file_that_spark_reads_is_never_written(folder):
 
 def test_a_table_needs_a_name_for_its_certificate(base):
     for made in release(town()):
-        with pytest.raises(BadOption, match="name a file"):
+        with pytest.raises(BadOption, match="Name a file"):
             made.write(base("safe"))
-    with pytest.raises(BadOption, match="name the file"):
+    with pytest.raises(BadOption, match="Name its file"):
         kech.verify_release(base("safe"))
 
 

@@ -26,7 +26,7 @@ from kech.tables.demo import generate_town
 from oracles import interval_ends, label_width, lies_in, read_date
 
 COLUMNS = ["age", "moved_in", "sex"]
-FORMS = ("brackets", "dash", "columns", "midpoint")
+FORMS = ("text", "dash", "columns", "midpoint")
 DAY = timedelta(days=1)
 
 
@@ -85,13 +85,13 @@ def test_the_certificate_states_the_form_and_holds(released, form):
     figures = kech.verify_release(file, k=4)
     axes = {axis["column"]: axis for axis in certificate(file)["quasi_identifiers"]}
 
-    assert figures == kech.verify_release(released / "brackets.csv", k=4)
+    assert figures == kech.verify_release(released / "text.csv", k=4)
     assert [axes[name].get("form") for name in COLUMNS] == [form, form, None]
 
 
 @pytest.mark.parametrize("form", ["midpoint", *(pytest.param(form, marks=pytest.mark.long) for form in FORMS[1:3])])
 def test_risk_report_compare_and_attack_find_the_same(released, town, form):
-    files = released / "brackets.csv", released / f"{form}.csv"
+    files = released / "text.csv", released / f"{form}.csv"
     with read(town) as table:
         risks, compared = zip(
             *((kech.compute_risk(file, population=table), kech.compare(table, file).to_json()) for file in files),
@@ -266,9 +266,9 @@ def test_midpoints_of_all_kinds_of_numbers_are_read_as_their_labels(tmp_path, se
     }
     for name, column in columns.items():
         with kech.read_table(pd.DataFrame({name: column}), quasi_identifiers=[name]) as table:
-            for form in ("brackets", "midpoint"):
+            for form in ("text", "midpoint"):
                 kech.make_release(table, k=3, labels=form).write(tmp_path / f"{form}.parquet", ledger=False)
-        figures = [kech.verify_release(tmp_path / f"{form}.parquet", k=3) for form in ("brackets", "midpoint")]
+        figures = [kech.verify_release(tmp_path / f"{form}.parquet", k=3) for form in ("text", "midpoint")]
         assert rounded(figures[0]) == rounded(figures[1])
 
 
@@ -276,7 +276,7 @@ def test_midpoints_of_all_kinds_of_numbers_are_read_as_their_labels(tmp_path, se
 
 
 def test_a_form_that_nobody_knows_is_refused():
-    with pytest.raises(BadOption, match="brackets, dash, columns, midpoint"):
+    with pytest.raises(BadOption, match="text, dash, columns, midpoint"):
         kech.Request().override(labels="points")
 
 
@@ -355,7 +355,7 @@ def test_sets_have_no_form(released, tmp_path):
 
 def test_a_file_in_another_form_than_it_says_is_found_out(released, tmp_path):
     for name in ("dash", "columns"):
-        (tmp_path / f"{name}.csv").write_bytes((released / "brackets.csv").read_bytes())
+        (tmp_path / f"{name}.csv").write_bytes((released / "text.csv").read_bytes())
         beside = (released / f"{name}.csv.certificate.json").read_bytes()
         (tmp_path / f"{name}.csv.certificate.json").write_bytes(beside)
     with pytest.raises(ClaimBroken, match="its axis cannot read"):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cutting import code_points, cut, recording
 from kech.cuts.bounds import eps_bound
-from kech.cuts.minimal import gather, gather_within
+from kech.cuts.minimal import gather_classes, gather_within
 from kech.points.partition import largest_radius
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -41,7 +41,7 @@ def test_it_is_at_most_twice_as_wide_as_the_narrowest_and_the_bound_is_below(poi
     k = data.draw(st.integers(1, points.rows))
     at = points.published_at(k)
     best = printed_minimum(at, k)
-    found, bound = gather(at, k, eps_bound(at, k) if know else 0.0, 0.5)
+    found, bound = gather_classes(at, k, eps_bound(at, k) if know else 0.0, 0.5)
 
     assert bound <= best + 1e-12
     for partition in found:
@@ -62,7 +62,7 @@ def test_no_reach_that_a_partition_has_is_refused(points, data):
 
 def test_a_row_that_two_centres_need_raises_the_bound():
     points = exact_points(x=[0, 1, 2])
-    found, bound = gather(points, 2, eps_bound(points, 2), 0.5)
+    found, bound = gather_classes(points, 2, eps_bound(points, 2), 0.5)
 
     assert eps_bound(points, 2) == 0.25
     assert bound == pytest.approx(0.5, abs=1e-11)
@@ -89,7 +89,7 @@ def test_what_would_take_long_is_left_where_nothing_depends_on_it():
 def test_the_minimal_cut_is_within_twice_its_bound(k):
     rng = np.random.default_rng(k)
     points = exact_points(x=rng.random(150).round(3), y=np.exp(rng.normal(0, 2, 150)).round(3))
-    with recording("kech.cuts.minimal.gather") as calls:
+    with recording("kech.cuts.minimal.gather_classes") as calls:
         (found,) = cut(points, [k], "minimal", effort="quick")
     ((_, ((gathered,), raised)),) = calls
     bound = found.eps_bound

@@ -578,7 +578,7 @@ def test_many_large_k_are_counted_at_once():
     ks = range(150, 200, 5)
 
     one_by_one = [build_lattice(points).best(k, 0.5) for k in ks]
-    with recording("kech.topology.lattice.nodes.roll_all") as rolled:
+    with recording("kech.topology.lattice.nodes.measure_all_nodes") as rolled:
         assert build_lattice(points).curve(0.5, ks) == one_by_one
         build_lattice(points).to_json(ks, 0.5)
         cut(points, ks, "domain", suppress=0.5)

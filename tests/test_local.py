@@ -10,7 +10,7 @@ import kech
 from cutting import code_points, cut, recording
 from kech import _kernels
 from kech.cuts.bounds import lower_bounds
-from kech.cuts.starts import cut_ordering, peel
+from kech.cuts.starts import cut_ordering, peel_classes
 from kech.errors import BadOption
 from kech.points.partition import build_partition, mean_loss
 from kech.tables.demo import generate_town, nine_rows
@@ -309,7 +309,7 @@ def test_cells_are_peeled_from_the_narrowest_up():
     jobs = {0: ["a1", "a2", "b1", "b2"], 1: ["a", "a", "b", "b"], 2: ["*"] * 4}
     rows = ["a1"] * 3 + ["a2"] + ["b1"] + ["b2"] * 2 + ["a2"]
     points = code_points(pa.table({"job": rows}), roles={"hierarchies": {"job": jobs}})
-    (shares,) = peel(points, [3], [np.inf], threads=1, seed=0)
+    (shares,) = peel_classes(points, [3], [np.inf], threads=1, seed=0)
     partition = build_partition(points, *shares)
 
     # a1 is a class by itself; two rows of a2 are left over and widen it less than they would widen b
@@ -318,9 +318,9 @@ def test_cells_are_peeled_from_the_narrowest_up():
 
 def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
     points = town_points(2000, protect="none")
-    (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
+    (whole,) = peel_classes(points, [5], [np.inf], threads=1, seed=0)
     loss = mean_loss(build_partition(points, *whole))
-    (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
+    (same,), (none,) = (peel_classes(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
 
     assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))
     assert len(none[0]) == 0
@@ -330,7 +330,7 @@ def test_of_a_large_lattice_some_nodes_are_enough(monkeypatch):
     points, losses = town_points(2000, protect="none"), []
     for most in (50, 10**6):
         monkeypatch.setattr("kech.cuts.starts.MOST_NODES", most)
-        (shares,) = peel(points, [5], [np.inf], threads=1, seed=0)
+        (shares,) = peel_classes(points, [5], [np.inf], threads=1, seed=0)
         losses.append(mean_loss(build_partition(points, *shares)))
 
     assert losses[1] <= losses[0] < 1.5 * losses[1]

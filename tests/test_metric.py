@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import kech
 from cutting import say_labels
 from kech.cuts.bounds import eps_bound, lower_bounds
-from kech.cuts.minimal import gather
+from kech.cuts.minimal import gather_classes
 from kech.points.partition import largest_radius
 from kech.points.points import build_points
 from kech.topology.homology import find_holes
@@ -169,7 +169,7 @@ def test_a_start_of_the_minimal_cut_is_within_twice_the_bound_where_values_are_m
     rows = [(0, "b")] * 2 + [(1, "a")] * 2 + [(2, "c")] + [(100, None)] * 2
     points = exact_points(dict(zip("xc", map(list, zip(*rows, strict=True)), strict=True)), axes={"c": "set"})
     best = minimal_complex(points, 2)[0]
-    found, bound = gather(points, 2, eps_bound(points, 2), 0.5)
+    found, bound = gather_classes(points, 2, eps_bound(points, 2), 0.5)
 
     assert bound <= best
     assert all(largest_radius(made) <= 2 * best for made in found)
@@ -180,7 +180,7 @@ def test_a_start_of_the_minimal_cut_is_within_twice_the_bound_on_a_long_set():
     values = [f"v{i:02}" for i in range(80)] * 2 + ["v00"] * 100
     points = exact_points({"c": values}, axes={"c": "set"})
 
-    found, bound = gather(points, 2, eps_bound(points, 2), 0.5)
+    found, bound = gather_classes(points, 2, eps_bound(points, 2), 0.5)
     assert bound == 0
     assert [largest_radius(made) for made in found] == [0]
     (three,) = lower_bounds(points, [3])

@@ -76,6 +76,15 @@ def test_a_table_is_known_again_in_any_disguise(folder, town, name):
     assert word.composition.joint_k < word.composition.k
 
 
+@pytest.mark.parametrize("spell", begin_with([str.upper], [str.upper, " {} ".format, "{}_".format, str.title]))
+def test_names_of_columns_that_are_spelled_otherwise_are_known_again(folder, town, spell):
+    assert release(folder, saved(folder, town, "people.csv"), "one.csv").verdict == "first"
+    again = saved(folder, town.iloc[1:].rename(columns=spell), "again.csv")
+    roles = {role: list(map(spell, names)) for role, names in ROLES.items()}
+    with pytest.raises(ReleasedBefore, match=r"'one.csv'.* There is no column .* as they were named then"):
+        release(folder, again, "two.csv", k=7, **roles)
+
+
 def test_a_column_that_the_table_lacks_is_known_to_others(folder, town):
     """Without the column, a row fits several earlier classes; who knows it knows which one."""
     release(folder, town, "one.csv", k=5)

@@ -218,7 +218,7 @@ VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "o
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("certificate", 4), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+    [("certificate", 5), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
 )
 def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
     kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)

@@ -247,6 +247,16 @@ def test_what_gives_people_away_comes_before_any_recommendation(town, tmp_path):
     assert said.startswith("Mend this before") and "Release it with --l 2." in said
 
 
+def test_the_first_page_names_few_of_many_columns(tmp_path):
+    many = pa.table({f"c{place:02}": [0, 1] * 4 for place in range(40)})
+    with kech.read_table(many, quasi_identifiers=many.column_names[:20], sensitive=many.column_names[20:]) as table:
+        kech.make_release(table, k=4, effort="quick").write(tmp_path / "safe.csv", ledger=False)
+    first, rest = Page(kech.make_report(tmp_path / "safe.csv").html).text.split("Contents", 1)
+    assert "c00, c01, c02, c03, c04 and 15 others of a person" in first
+    assert "c20, c21, c22, c23, c24 and 15 others" in first and "c34" not in first.split("In plain words")[1]
+    assert all(name in rest for name in many.column_names)
+
+
 def test_beta_and_delta_are_shown_where_somebody_asks(town):
     plain, all_models = (Page(kech.make_report(town / "safe.csv", all_models=each).html).text for each in (False, True))
     assert "l, distinct" in plain and not any(word in plain for word in ("beta", "delta", "entropy"))

@@ -587,6 +587,9 @@ def test_the_rules_of_every_choice_are_told_to_forms():
             Request().override(cut=name, eps=0.1)
         with nullcontext() if rules["keeps_histories"] else pytest.raises(BadOption):
             Request().override(cut=name, protect_history=True)
+    set_goals = {"l": 2, "l_kind": "recursive", "c": 2, "t": 0.5, "t_kind": "ordered", "alpha": 0.5}
+    found = Request().override(**set_goals).goal.sensitive_goals()
+    assert {*found} == {*forms["sensitive_goals"]}
     for name, rules in forms["l_kinds"].items():
         factor = {"c": 2} if rules["needs_c"] else {}
         assert Request().override(l=3, l_kind=name, **factor).goal.l_kind == name

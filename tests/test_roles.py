@@ -151,7 +151,7 @@ def test_variants_are_told_and_folded(run, folder, many):
     sexes = ["female", "Female", " female ", "MALE", "male"] * 8
     kinds = [f"Kind {row}" for row in range(1100)] if many else ["Private ", "private"] * 20
     pd.DataFrame({"sex": (sexes * 28)[: len(kinds)], "sector": kinds}).to_csv(path, index=False)
-    assert "2 texts are written in several ways" in run("inspect", path).out
+    assert "2 values are spelled in several ways" in run("inspect", path).out
     assert "--fold-variants" in run("inspect", path).out
     assert "several ways" not in run("inspect", path, "--fold-variants").out
     with kech.read_table(path, quasi_identifiers=["sex", "sector"], fold_variants=True) as table:
@@ -216,3 +216,14 @@ def test_codes_that_only_sensitive_columns_have_are_sensitive():
     assert found["zz"].reason == "it has the same values as 'diabetes' and 2 other sensitive columns"
     with_sex = guess({**known, "sex": draw_from(codes), "zz": draw_from(codes), "age": draw_from(range(20, 50))})
     assert with_sex["zz"].role == "quasi-identifier"  # it could be what everybody sees, as its neighbours are
+
+
+def test_names_of_doctors_and_tickets_are_not_advised_as_the_person():
+    """Several people have one doctor or ticket; the warning about names is said once."""
+    doctors = [f"Dr. {name}" for name in ("Weber", "Smith", "Garcia", "Rossi", "Dubois", "Silva")] * 10
+    tickets = [f"PC {row}" for row in range(58)] + ["PC 0"] * 2
+    people = {"Arzt": doctors, "Patient Nachname": doctors[::-1], "Ticket": tickets, "age": list(range(20, 80))}
+    with kech.read_table(pd.DataFrame(people)) as table:
+        (said,) = kech.inspect_table(table).repeated_people
+    assert "Different people may have one name" in said
+    assert "--person COLUMN" in said

@@ -334,7 +334,7 @@ def test_the_most_blurred_rows_wait_and_no_more_than_the_share(series, tmp_path)
 # -- axes of several versions ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["brackets", "dash", "columns"])
+@pytest.mark.parametrize("form", ["text", "dash", "columns"])
 def test_one_certificate_measures_the_labels_of_all_versions(series, tmp_path, form):
     young = [(i, 20 + i % 9, "47671", i) for i in range(30)]
     old = [(i, 70 + i % 9, "99671", i) for i in range(30, 60)]
@@ -429,6 +429,27 @@ def test_verify_series_finds_a_file_with_one_row_more(nine, tmp_path):
     (nine.folder / "series.json").write_text(json.dumps(book))
 
     with pytest.raises(ClaimBroken, match="rows"):
+        kech.verify_series(nine)
+
+
+def test_verify_series_finds_a_certificate_that_tells_of_another_version(nine, tmp_path):
+    """Beside the file; in the folder; and in the folder with its hash."""
+    publish(nine, NINE, tmp_path / "two.csv")
+    held, beside = nine.folder / "0002-certificate.json", tmp_path / "two.csv.certificate.json"
+    document = json.loads(held.read_text())
+    forged = json.dumps(document | {"series": document["series"] | {"version": 3}})
+    beside.write_text(forged)
+    with pytest.raises(ClaimBroken, match="beside the file"):
+        kech.verify_series(nine)
+
+    held.write_text(forged)
+    with pytest.raises(BadSeries, match=r"certificate[.]json is missing or damaged"):
+        kech.verify_series(nine)
+
+    book = json.loads((nine.folder / "series.json").read_text())
+    book["versions"][1]["files"][held.name] = sha256(held)
+    (nine.folder / "series.json").write_text(json.dumps(book))
+    with pytest.raises(ClaimBroken, match="another version"):
         kech.verify_series(nine)
 
 

@@ -130,7 +130,7 @@ def test_inspect_counts_variants_and_shows_none(run, tmp_path):
     rows = {"age": list(range(12)), "disease": [*HIV, "flu", "Flu"]}
     with kech.read_table(pa.table(rows), **ROLES) as table:
         _, disease = inspect_table(table).columns
-    assert "2 texts are written in several ways each" in disease.hint
+    assert "2 values are spelled in several ways each" in disease.hint
     assert "hiv" not in disease.hint.casefold()
     with kech.read_table(pa.table({"age": [1, 2, 3, 4], "disease": ["a", "b", "", None]}), **ROLES) as table:
         assert inspect_table(table).columns[1].hint is None
@@ -139,8 +139,8 @@ def test_inspect_counts_variants_and_shows_none(run, tmp_path):
     with kech.read_table(pa.table(others), quasi_identifiers=["disease"], keep=["ward"]) as table:
         hints = [column.hint for column in inspect_table(table).columns]
     assert "l, t and alpha count each once" in disease.hint
-    assert all("here these are different values" in hint and "alpha" not in hint for hint in hints)
+    assert all("kech takes each spelling for another value" in hint and "alpha" not in hint for hint in hints)
 
     path = tmp_path / "people.csv"
     path.write_text("age,disease\n" + "".join(f"{i},{text}\n" for i, text in enumerate(("hiv", "HIV", "flu"))))
-    assert "1 text is written in several ways" in " ".join(run("inspect", path).out.split())
+    assert "1 value is spelled in several ways" in " ".join(run("inspect", path).out.split())

@@ -571,9 +571,9 @@ def test_a_release_may_go_into_a_folder_below_another(confined):
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     ask = {"verb": "preview", "options": {}}
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], release={"k": 2})
-    assert "1 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 1." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, dropped=["age", "zip", "salary"])
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
@@ -588,7 +588,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
     wrong = plan | {"input": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
-    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: all." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     assert len(studio.ask(table, "inspect")["columns"]) == 1
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     right = {"plan": wrong | {"input": {}}, "dropped": ["age,zip,salary"], "revision": 2}
@@ -620,7 +620,7 @@ def test_a_late_inspection_tells_nothing_about_another_reading(studio, monkeypat
     found = studio.json("GET", f"/api/tables/{table}/jobs/{late}/result")
     assert [column["column"] for column in found["columns"]] == ["age,zip,sex"]
     ask = {"verb": "preview", "options": {}}
-    assert "2 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert "Columns without a role: 2." in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.json("DELETE", f"/api/tables/{table}")
 
 
@@ -696,6 +696,23 @@ def test_a_plan_is_saved_and_loaded_as_a_file(studio):
     assert told == studio.json("GET", f"/api/tables/{table}")["plan"]
     assert studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)["exit_code"] in (2, 3)
     studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_table_is_opened_with_its_plan_and_hierarchies(tmp_path, run):
+    table, plan, tree = tmp_path / "nine.csv", tmp_path / "kech.toml", tmp_path / "ages.csv"
+    pc.write_csv(nine_rows(), table)
+    tree.write_text("".join(f"{age};{'young' if age < 35 else 'old'};*\n" for age in nine_rows()["age"].to_pylist()))
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"], "k": 3}
+    kech.write_request(kech.Request().override(**roles, axes={"age": {"hierarchy": str(tree)}}), plan)
+    with running(tmp_path, table, plan) as studio:
+        page = studio.send("GET", f"/?token={studio.token}", secret=False)[2].decode()
+        studio.secret = re.search(r'name="kech-secret" content="([\w-]+)"', page)[1]
+        opened = studio.json("GET", f"/api{re.search('/tables/[0-9a-f]+', page)[0]}")
+        assert opened["plan"]["goal"]["k"] == 3 and opened["revision"] == 0
+        assert opened["plan"]["columns"]["quasi_identifiers"] == ["age", "zip"]
+        studio.ask(opened["id"], "inspect")
+        assert studio.ask(opened["id"], "hierarchy", column="age")["levels"] == [9, 2, 1]
+    assert "Name the table too" in run("studio", "--plan", plan).err
 
 
 def test_a_question_about_a_plan_that_was_changed_is_refused(studio):

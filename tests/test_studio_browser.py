@@ -750,7 +750,7 @@ def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
     page = visitor.page
     hand_over(visitor, "bad.exe", b"a\n1\n")
-    page.get_by_role("alert").get_by_text("unknown ending").wait_for()
+    page.get_by_role("alert").get_by_text("its ending is unknown").wait_for()
     hand_over(visitor, "bad.csv", b"a,b\n1\n")
     page.get_by_role("alert").get_by_text("line 2").wait_for()
     opened(visitor, visitor.studio.open_nine(k=3))

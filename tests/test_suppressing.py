@@ -144,7 +144,7 @@ def test_a_value_that_only_somebody_left_out_has_is_not_counted(lonely):
             "domain": [20.0, 60.0],
             "grid": "exact",
             "protect": "none",
-            "form": "brackets",
+            "form": "text",
         },
     ]
 

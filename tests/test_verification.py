@@ -160,7 +160,7 @@ def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, ref
     refuse(
         "verify", six, "--certificate", beside(six), "--qi", "age", "--k", 2, code=2, says="Omit --certificate or --qi"
     )
-    refuse("verify", six, "--sensitive", "salary", code=2, says="a certificate names its sensitive columns itself")
+    refuse("verify", six, "--sensitive", "salary", code=2, says="a certificate names its columns itself")
     refuse("verify", plain, "--qi", "age", "--k", 2, "--l", 2, code=2, says="Name one: --sensitive COLUMN")
     with pytest.raises(BadOption, match=r"goals\.t"):
         kech.check_table(plain, ["age"], 2, ["salary"], goals={"t": "much"})

@@ -39,7 +39,7 @@ OF_NO_FIELD = {  # the choices of options that are no plain fields of a request
         ("The people are named by --person. Omit one.", "The people are named by person. Omit one."),
         ("Say --person 'the id', or --person id.", 'Say person="the id", or person="id".'),
         ("Omit --null-values, --dates and --fold-variants.", "Omit null_values, dates and fold_variants."),
-        ("Take --labels brackets or --labels dash.", 'Take labels="brackets" or labels="dash".'),
+        ("Take --labels text or --labels dash.", 'Take labels="text" or labels="dash".'),
         ("Let rows wait: --wait 10%. Or --suppress 2.5%", "Let rows wait: wait=0.1. Or suppress=0.025"),
         ("say so: --most-changed 100%.", "say so: most_changed=1."),
         ("name two: --on COLUMN COLUMN.", "name two: on=[COLUMN, COLUMN]."),

@@ -465,7 +465,7 @@ def test_paths_are_parsed(paper):
         ([(0, -1)], r"step 1, '0,-1': column 'country' has levels 0 to 3"),
         ([(0, 0.5)], r"step 1, '0,0.5': column 'country'"),
         ([(0, True)], r"step 1, '0,True': column 'country'"),
-        ("0,0 1", r"step 2, '1', has 1 levels; give 2, for gender, country"),
+        ("0,0 1", r"step 2, '1', has 1 levels\. Give 2, for gender, country"),
         ("0,0,0", r"step 1, '0,0,0', has 3 levels"),
         ("", "is empty"),
         ("  ", "is empty"),

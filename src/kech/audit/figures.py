@@ -111,7 +111,7 @@ def is_stated(value: Any) -> bool:
 
 
 def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
-    """The plan is that of this release: its columns, its k and its cut."""
+    """Refuse a plan of another release: its columns, its k or its cut differ."""
     roles, parameters = plan.columns, document["parameters"]
     published = [axis["column"] for axis in document["quasi_identifiers"]]
     pairs = {
@@ -236,7 +236,7 @@ def count_values(label: str) -> int:
 
 
 def measure_whole_axis(axis: Axis) -> float:
-    """What all of an axis covers, in the same unit."""
+    """What all of an axis covers, in the unit of its labels."""
     if is_line(axis):
         start, stop = read_domain(axis)
         return (stop - start) / (DAY if axis["axis"] == "date" else 1)
@@ -246,7 +246,7 @@ def measure_whole_axis(axis: Axis) -> float:
 
 
 def count_tree_leaves(axis: Axis) -> int:
-    """Values under the root of a tree."""
+    """The number of values under the root of a tree."""
     return int(axis.get("leaves", 1))
 
 

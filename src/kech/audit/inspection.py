@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
-from kech.audit.roles.words import ADDRESSES, TEXT
+from kech.audit.roles.words import NAME, SHARED_BY_MANY
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
@@ -29,7 +29,6 @@ from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
-from kech.tables.person_names import is_personal_name
 from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
@@ -125,7 +124,7 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False, k: int 
 
 
 def describe_as_read(table: Table, rows: int) -> Inspection:
-    """A table as it was read."""
+    """The inspection of a table as it was read, without costs."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = guess_roles(table)
     chosen_roles = {name: role for name in table.loaded if (role := given_role(table, name))}
@@ -146,7 +145,7 @@ def describe_as_read(table: Table, rows: int) -> Inspection:
 
 
 def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
-    """What classes of k would cost and give away, generalized as a plan would say; nothing of a very large table."""
+    """The inspection with what classes of k would cost and give away; unchanged for a very large table."""
     usable = [c for c in inspection.columns if c.role == "quasi-identifier" and not c.trouble]
     if not usable or not 0 < table.rows <= MOST_PRICED:
         return inspection
@@ -164,7 +163,7 @@ def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:
 
 def say_repeats(repeats: Sequence[Repeat]) -> Iterator[str]:
     """What to say of columns that repeat; of several that hold names of people, the first says it for all."""
-    names = [each for each in repeats if len(each.columns) == 1 and is_personal_name(each.columns[0])]
+    names = [each for each in repeats if each.holds_names]
     yield from (repeat.says for repeat in repeats if repeat not in names[1:])
 
 
@@ -213,11 +212,11 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
-        is_person_like = not any(says in guessed[name].reason for says in (ADDRESSES, TEXT))
-        if roles[name] == "identifier" and is_person_like and table.facts(name).type != "other":
+        is_shared_by_many = any(says in guessed[name].reason for says in SHARED_BY_MANY)
+        if roles[name] == "identifier" and not is_shared_by_many and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
-                yield Repeat((name,), "declared", *counts)
+                yield Repeat((name,), "names" if NAME in guessed[name].reason else "declared", *counts)
 
 
 def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> ColumnReport:
@@ -303,7 +302,7 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
 
 
 def describe_axis(parameters: dict[str, Any]) -> str:
-    """An axis in a few words."""
+    """The kind of an axis in a few words."""
     return WORDS[parameters["axis"]].format(**parameters)
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import check_certificate, read_claims
+from kech.certificate import certificate_path, check_certificate, read_claims
 from kech.certificate.cohorts import Label, Rows, as_comparable, broken_changes, compare_rows, count_rows
 from kech.errors import BadSeries, ClaimBroken
 from kech.release.series import Series, open_series
@@ -29,9 +29,11 @@ def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
     versions, lives = series.series_file.versions, series.lives()
     files = {version.number: series.store.find_release(version) for version in versions}
     summaries, before = [], (0, dict[Label, Rows]())
-    for number, file in files.items():
+    for version in versions:
+        number, file = version.number, files[version.number]
         if file is None:
             continue
+        series.store.certificate(version)  # refused where the folder was edited
         figures, rows = check_file(file, series.folder / f"{number:04}-certificate.json", number, lives)
         entered, left = check_changes(file, before, (number, rows), lives)
         counted = {name: figures[name] for name in ("k", "rows", "classes", "loss")}
@@ -57,9 +59,37 @@ def check_file(
     figures, document = check_certificate(file, beside), read_claims(file, beside)
     rows = count_rows(file, document)
     expected = add_rows(life for life in lives if number in life.versions)
-    if expected != {label: others.total() for label, others in rows.items()}:
-        raise ClaimBroken(file, ["cohorts: its classes are not those that the series published"], AS_PUBLISHED)
+    wrong = {
+        "cohorts: its classes are not those that the series published": expected
+        != {label: others.total() for label, others in rows.items()},
+        "series: the certificate tells of another version": tell_version(document) != count_version(number, lives),
+        "certificate: the one beside the file is not that of the series": has_other_certificate(file, document),
+    }
+    if broken := [complaint for complaint, is_wrong in wrong.items() if is_wrong]:
+        raise ClaimBroken(file, broken, AS_PUBLISHED)
     return figures, rows
+
+
+def tell_version(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What a certificate says of its version that the folder knows too."""
+    return {name: document.get("series", {}).get(name) for name in ("version", "cohorts", "new_cohorts", "arrivals")}
+
+
+def count_version(number: int, lives: Iterable[CohortLife]) -> dict[str, Any]:
+    """The same by the lives of cohorts."""
+    cohorts = [life for life in lives if number in life.versions]
+    new = [life for life in cohorts if min(life.versions) == number]
+    return {
+        "version": number,
+        "cohorts": len(cohorts),
+        "new_cohorts": len(new),
+        "arrivals": sum(life.rows for life in new),
+    }
+
+
+def has_other_certificate(file: Path, document: Mapping[str, Any]) -> bool:
+    """Whether a certificate lies beside a file and says something else than that of the series."""
+    return certificate_path(file).exists() and read_claims(file) != document
 
 
 def check_changes(

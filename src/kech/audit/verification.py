@@ -72,9 +72,9 @@ def verify_release(
     if quasi_identifiers is not None and certificate is not None:
         raise BadOption("--certificate", "it names the columns itself. Omit --certificate or --qi.")
     if find_address(path) and quasi_identifiers is None and certificate is None:
-        raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
+        raise BadOption("--certificate", "a table in a database has none beside it. Name its file: --certificate FILE.")
     if quasi_identifiers is None and sensitive:
-        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
+        raise BadOption("--sensitive", "a certificate names its columns itself. Omit --sensitive, or add --qi.")
     check_person(request, original)
     with export_as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, request.goal, orders)
@@ -93,7 +93,7 @@ def verify_release(
 
 
 def check_person(request: Request, original: AnyPath | Table | None) -> None:
-    """People are recounted with an original that names them."""
+    """Refuse to recount people without an original that names them."""
     if original is None and request.columns.person:
         raise BadOption("--person", "only the original names people. Add --original TABLE, or omit --person.")
     person = request.columns.person or (isinstance(original, Table) and original.person)

@@ -180,7 +180,7 @@ class LineAxis(Axis):
 def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
     """The domain of an axis with open tails: one step beyond the outermost edges.
 
-    The step is the mean distance of the edges, rounded up to whole units, and never 0.
+    The step is the next whole unit above the mean distance of the edges, so that an open tail is wider than one value.
     """
     if not len(edges):
         return 0.0, unit or 1.0  # the only label is `*`

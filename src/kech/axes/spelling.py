@@ -179,7 +179,7 @@ MISSING = (
     "k.a.",
     "k. a.",
 )
-MISSED = "It has texts that often mean a missing value. Declare them: {}."
+MISSED = "It has texts that often mean a missing value: {} declares them."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
 
@@ -227,10 +227,15 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
     if not variants:
         return None
     what = (
-        "1 text is written in several ways" if variants == 1 else f"{variants:,} texts are written in several ways each"
+        "1 value is spelled in several ways"
+        if variants == 1
+        else f"{variants:,} values are spelled in several ways each"
     )
-    means = "l, t and alpha count each once" if role == "sensitive" else "here these are different values"
-    return Hint(f"{what} (case, width, spaces): {means}. --fold-variants writes each in one way.")
+    means = "l, t and alpha count each once" if role == "sensitive" else "kech takes each spelling for another value"
+    return Hint(
+        f"{what} (capitals, spaces and the like): {means}. --fold-variants joins them; in a plan, fold_variants = true "
+        "below [input]."
+    )
 
 
 def hint_at_own_values() -> Hint:

@@ -5,7 +5,7 @@ This package has its own reader and its own counting, and uses no code that make
 """
 
 from kech.certificate.cells import BESIDE, AnyPath, certificate_path, open_published
-from kech.certificate.check import NOT_PROMISED, check_certificate, check_table, make_certificate
+from kech.certificate.check import NOT_PROMISED, check_certificate, check_table, make_certificate, promised_k
 from kech.certificate.document import read_claims
 from kech.certificate.labels import Axis, as_brackets, published_columns
 from kech.certificate.tally import Cell
@@ -22,6 +22,7 @@ __all__ = [
     "check_table",
     "make_certificate",
     "open_published",
+    "promised_k",
     "published_columns",
     "read_claims",
 ]

@@ -262,6 +262,11 @@ def state_suppression(rows_in: int, figures: Figures, parameters: Mapping[str, A
     return shown_suppression(rows_in, figures["rows"], k, most_rows, is_sampled=is_sampled)
 
 
+def promised_k(certificate: Mapping[str, Any], k_of_rows: int) -> int:
+    """The k that a certificate promises: that of people where its maker states it, otherwise that of rows."""
+    return int((certificate.get("stated") or {}).get("k") or k_of_rows)
+
+
 def few_rows(k: int) -> int:
     """Numbers of rows below this one are not published."""
     return max(k, 3)

@@ -1,6 +1,7 @@
 """Document: reads a certificate file and checks its fields and their types."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -8,12 +9,12 @@ from typing import Any
 from kech.certificate.cells import AnyPath, certificate_path, check_dialect
 from kech.certificate.cohorts import is_series
 from kech.certificate.labels import published_columns, width_readers
-from kech.certificate.models import GOALS, VALUES
+from kech.certificate.models import GOALS, MODELS, VALUES
 from kech.certificate.sampled import SEARCH, STATED, are_rates
 from kech.errors import BadCertificate, BadOption, UsageError
 
 ASK = "Ask for a whole certificate."
-VERSION = 3  # 1 and 2 had other words for grids and for the kinds of axes
+VERSION = 4  # earlier ones had other words for grids, kinds of axes and forms of labels
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
     (int,): "claims.k claims.classes claims.rows",
@@ -22,6 +23,16 @@ _SHAPE: dict[tuple[type, ...], str] = {
     (int, float): "claims.loss measured.average_class",
     (dict,): "claims.loss_per_column measured.l measured.t parameters",
     (list,): "quasi_identifiers sensitive kept not_promised",
+}
+_KNOWN = {  # every field that a certificate may have: what nobody checks would be read as a promise
+    "": "certificate kech file claims measured quasi_identifiers sensitive values kept person_number parameters stated "
+    "series not_promised",
+    "file": "name format sha256 delimiter",
+    "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
+    "measured": f"average_class {' '.join(MODELS)}",
+    "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut metric reading field eps suppress "
+    "weights levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
+    "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
 }
 
 
@@ -45,7 +56,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 
 def _check_document(document: Any) -> None:
     version = document.get("certificate") if isinstance(document, dict) else None
-    if version in (1, 2):
+    if version in (1, 2, 3):
         raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
         raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")
@@ -67,6 +78,7 @@ def _check_document(document: Any) -> None:
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     columns = width_readers(document["quasi_identifiers"])
+    _refuse_unknown(document)
     weights = document["parameters"].get("weights", {})
     _require("parameters.weights", isinstance(weights, dict) and weights.keys() <= columns.keys())
     _require("parameters.weights", all(type(each) in (int, float) and 0 < each < 1e15 for each in weights.values()))
@@ -111,6 +123,18 @@ def _check_values(values: Any) -> None:
         order = read.get("order", [])
         _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
         _require("values", read.get("kind") in (*VALUES, "ordered"))
+
+
+def _refuse_unknown(document: dict[str, Any]) -> None:
+    """Refuse a certificate with a field that this kech cannot check."""
+    for section, names in _KNOWN.items():
+        part = document[section] if section else document
+        fields = {*part} if isinstance(part, dict) else {*chain.from_iterable(part)}
+        if unknown := sorted(fields - {*names.split()}):
+            reason = (
+                "this kech does not know it. Install a newer kech; if there is none, somebody edited the certificate."
+            )
+            raise BadOption(".".join(filter(None, (section, unknown[0]))), reason)
 
 
 def _look_up(document: Any, field: str) -> Any:

@@ -4,7 +4,7 @@ In: an axis of a certificate and a label.  Out: the ends of an interval or a ran
 the fraction of the axis that it covers, 0 to 1.
 This is the only reader of labels; `release/writing.py` and the axes write them.  Intervals have one of four forms:
 
-brackets   [22, 25]
+text       [22, 25]
 dash       22-25, and of dates 2001-01-01/2001-12-31
 columns    two columns, low and high; -inf and inf, or 0001-01-01 and 9999-12-31, where an end is open
 midpoint   two columns, middle and half width, of dates in days; inf where the upper end is open, -inf the lower
@@ -40,7 +40,7 @@ RARE = re.compile("[0-9]+ rare values?")  # the count, in a set, of the values t
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 ROUNDINGS = 4  # of floats in the computation of a middle and a half width
-FORMS = ("brackets", "dash", "columns", "midpoint")
+FORMS = ("text", "dash", "columns", "midpoint")
 TWO_COLUMNS = ("columns", "midpoint")
 DASHES = {
     "number": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
@@ -204,8 +204,8 @@ def read_prefix(label: str) -> str | None:
 
 def form_of(axis: Mapping[str, Any]) -> str:
     """The form of the intervals of an axis; ValueError or TypeError where it is malformed."""
-    form = str(axis.get("form", "brackets"))
-    if form not in FORMS or (form != "brackets" and axis["axis"] not in DASHES):
+    form = str(axis.get("form", "text"))
+    if form not in FORMS or (form != "text" and axis["axis"] not in DASHES):
         raise ValueError
     if form in TWO_COLUMNS:
         one, other = axis["columns"]
@@ -220,8 +220,8 @@ def published_columns(axis: Mapping[str, Any]) -> list[str]:
 
 
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
-    """The same table with one column for each axis, and every interval in the form brackets."""
-    forms = {axis["column"]: axis for axis in axes if form_of(axis) != "brackets"}
+    """The same table with one column for each axis, and every interval in the form text."""
+    forms = {axis["column"]: axis for axis in axes if form_of(axis) != "text"}
     readers = {name: lru_cache(maxsize=None)(_distinguish_cells(label_reader(axis))) for name, axis in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     columns_of = {

@@ -19,6 +19,7 @@ def studio(
     table: Annotated[Path | None, Parameter(help="CSV, Parquet, Arrow or Excel file.")] = None,
     /,
     *,
+    plan: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
     port: Whole = 0,
     key_file: Path | None = None,
@@ -29,8 +30,12 @@ def studio(
 
     Example: kech studio people.csv
 
+    Example: kech studio people.csv --plan kech.toml
+
     Parameters
     ----------
+    plan: Path
+        Plan to start from. Columns that it does not name are left out.
     output: Path
         Folder below which the studio writes releases. By default the current folder.
     port: int
@@ -58,7 +63,7 @@ def studio(
             {"address": address, "folder": str(output.resolve()), "browser": is_shown}, json, screen.print_address
         )
 
-    run_studio(table, output, port, announce)
+    run_studio(table, plan, output, port, announce)
 
 
 def start_browser(entry: OneTimeAddress) -> bool:

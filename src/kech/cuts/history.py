@@ -180,7 +180,7 @@ def order_rows(points: Points, person: Ints | Persons) -> PersonRows:
 
 
 def order_axes(axes: tuple[Axis, ...]) -> list[int]:
-    """Places of the axes: dates first, then numbers, then the others."""
+    """The indices of the axes: dates first, then numbers, then the others."""
     return sorted(range(len(axes)), key=lambda j: ORDER_OF_KINDS.index(axes[j].kind))
 
 

@@ -64,7 +64,7 @@ def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> t
 
 
 def solve_exactly(points: Points, k: int, metric: str = "box") -> Partition | None:
-    """The exact answer for a handful of rows."""
+    """The narrowest partition of a handful of rows; None for more."""
     answer = minimal_complex(points, k, metric)
     if answer is None:
         return None
@@ -74,7 +74,7 @@ def solve_exactly(points: Points, k: int, metric: str = "box") -> Partition | No
 
 
 def width_and_loss(partition: Partition) -> tuple[float, float]:
-    """Narrow first, then cheap."""
+    """A key to sort partitions by: narrow first, then cheap."""
     return largest_radius(partition), mean_loss(partition)
 
 

@@ -75,7 +75,7 @@ def search_reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> Pa
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:
-    """No partition of classes of k is narrower."""
+    """The radius below which no partition into classes of k exists."""
     if minimal.eps_bound is not None and (tree.metric == "box" or tree.units.person is None):
         return minimal.eps_bound
     if tree.metric == "box":
@@ -84,7 +84,7 @@ def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> 
 
 
 def find_widest_radius(tree: Filtration, partition: Partition) -> float:
-    """The radius of the widest class."""
+    """The radius of the widest class of a partition."""
     if tree.metric == "box" or (tree.units.person is None and partition.eps is not None):
         return largest_radius(partition)
     return widest_ball(tree.units, partition.point, partition.group)

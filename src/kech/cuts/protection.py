@@ -55,7 +55,7 @@ def protect_anew(partition: Partition) -> Partition:
 
 
 def avoid_singling_out(points: Points, boxes: Boxes, other_ends: dict[int, tuple[Ints, Ints]]) -> None:
-    """Ends go to their other place where they single out one person of the table, and would not there."""
+    """Move ends to their other position where they single out one person of the table, and would not there."""
     counter = box_counter(points)
     for j, others in other_ends.items():
         for box, other in zip(boxes, others, strict=True):

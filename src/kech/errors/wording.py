@@ -23,7 +23,7 @@ CHOICES = {  # the words that an option takes
     "engine": ("duckdb", "postgres", "spark"),
     "grid": ("round", "exact"),
     "l-kind": ("distinct", "entropy", "recursive"),
-    "labels": ("brackets", "dash", "columns", "midpoint"),
+    "labels": ("text", "dash", "columns", "midpoint"),
     "metric": ("box", "ball"),
     "protect": ("full", "ends", "none"),
     "reading": ("strict", "homological", "partition"),

@@ -17,15 +17,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import BESIDE, AnyPath, certificate_path
+from kech.certificate import BESIDE, AnyPath, certificate_path, promised_k
 from kech.certificate.cells import digest
 from kech.certificate.sampled import STATED
-from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
+from kech.errors import BadOption, CannotWrite, KechError, NoSuchColumn, OutOfMemory, ReleasedBefore, UsageError
 from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
-from kech.release.published import Published, promised_k, read_published
+from kech.release.published import Published, read_published
 from kech.release.recognition import share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
@@ -71,6 +71,7 @@ BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
     "released before, or allow it with --allow-composition."
 )
+AS_NAMED = "Name the columns of the table as they were named then."
 SAMPLED = (
     "The theorem of --dp-epsilon is for one release of a table and its later versions, and this one cannot be made "
     "from the earlier one. What both tell together it does not bound."
@@ -314,7 +315,8 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
         lacking = [entry for entry in before if find_first_hash(entry) not in at_hand]
         comparison = compare_with_files(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
-        raise refuse(when, f"They cannot be compared. {reason.typed}") from None
+        rename = f" {AS_NAMED}" if isinstance(reason, NoSuchColumn) else ""
+        raise refuse(when, f"They cannot be compared. {reason.typed}{rename}") from None
     nested, composition, left_out, columns, sampled = comparison
     if nested is not None:
         first = {entry.release: find_first_hash(entry) for entry in before}
@@ -426,7 +428,7 @@ def has_histories(release: Published) -> bool:
 
 
 def check_room(table: Table, releases: int, pairs: int = 0) -> None:
-    """Releases are compared in memory, row by row: refused, with the number, where there is not enough.
+    """Refuse a comparison of releases, row by row, that does not fit in memory.
 
     A row and a cell that it could be in are a pair; where boxes overlap, there are more than one for a row and release.
     """

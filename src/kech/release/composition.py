@@ -257,7 +257,7 @@ def choose_containing_class(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelContainment:
-    """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
+    """One quasi-identifier of two releases: which later labels contain an earlier one.
 
     Labels are compared by what they say, not by what the table holds: [20, 39] is not 23, though all below it are 23.
     """

@@ -79,7 +79,7 @@ def cover_classes(linkage: Linkage) -> Cover:
 
 
 def intersect(first: Cover, second: Cover) -> Cover:
-    """Every pair of cells that some row could be in."""
+    """The cover of pairs of cells, one of each cover, that some row could be in."""
     row, ours, theirs = pair_cells(first, second)
     pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
     return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
@@ -111,7 +111,7 @@ def count_cells(cover: Cover, other: Cover) -> Ints:
 
 
 def find_present(covers: Sequence[Cover], keys: int = 0) -> Bools:
-    """For each of so many keys, or more, and each cover whether it could be in a class."""
+    """For each key and each cover whether the key could be in a class; keys are numbered from 0."""
     keys = max(keys, 1 + max(int(cover.row.max(initial=-1)) for cover in covers))
     present = np.zeros((keys, len(covers)), bool)
     for index, cover in enumerate(covers):
@@ -120,7 +120,7 @@ def find_present(covers: Sequence[Cover], keys: int = 0) -> Bools:
 
 
 def restrict(cover: Cover, mask: Bools) -> Cover:
-    """A cover of the keys that the mask chooses."""
+    """The cover with only the keys that the mask chooses."""
     kept = mask[cover.row]
     return Cover(cover.row[kept], cover.cell[kept])
 

@@ -172,7 +172,7 @@ def as_arrow(values: NDArray[Any]) -> pa.Array:
     try:
         return pa.array(values, from_pandas=True)
     except pa.ArrowException:
-        raise BadOption("X", "a column mixes types; convert it to one.") from None
+        raise BadOption("X", "one of its columns mixes types. Convert that column to one type.") from None
 
 
 def encode_rows(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:

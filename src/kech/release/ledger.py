@@ -111,7 +111,7 @@ class Ledger:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadLedger(self.path, "it is damaged.") from None
         if ledger_file.ledger not in (FIRST_VERSION, VERSION):
-            raise BadLedger(self.path, "this version is not known to this kech.")
+            raise BadLedger(self.path, "a newer kech wrote it. Use that version of kech.")
         if not re.fullmatch(KEY, ledger_file.key):
             raise BadLedger(self.path, "its key is damaged.")
         return ledger_file

@@ -291,7 +291,7 @@ def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
 
 
 def check_loaded(table: Table, names: Iterable[str]) -> None:
-    """Columns that a release publishes were read from the other table too."""
+    """Refuse a table that lacks a column of the release."""
     for name in names:
         if name not in table.columns:
             raise NoSuchColumn(name, table.columns)
@@ -308,7 +308,7 @@ def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
 
 
 def check_covers(linkage: Linkage, groups: Ints, covered: Ints, option: str, least_people: Ints | None = None) -> None:
-    """Every class covers at least as many rows of the table as it holds, or as many people, if they are in it."""
+    """Refuse a table in which a class covers fewer rows, or fewer people, than it holds."""
     needed, counted = (linkage.release.sizes, "rows") if least_people is None else (least_people, "people")
     short = int((covered < needed[groups]).sum())
     if short:

@@ -36,7 +36,7 @@ def make_release(
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
-    intervals are written: brackets `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
+    intervals are written: text `[22, 25]`, dash `22-25`, columns, one for each end, or midpoint and half width.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
     it is a warning, and the release is refused when its rows are asked for.

@@ -158,7 +158,7 @@ def meet_all(covers: Sequence[Cover], classes: Sequence[ReleasedClasses], check:
 
 
 def prefer_equal_labels(row: Ints, is_same: Bools) -> Bools:
-    """Which pairs to keep: those with equal labels, of rows that have such a pair; of others all."""
+    """Which pairs to keep: those with equal labels of rows that have such a pair, otherwise all."""
     has_same = np.zeros(int(row.max(initial=-1)) + 1, bool)
     has_same[row[is_same]] = True
     return is_same | ~has_same[row]

@@ -42,7 +42,7 @@ def number_people(partition: Partition) -> NumberedPeople:
 
 
 def check_number_column(columns: Iterable[str]) -> None:
-    """No column of the table has the name of the published numbers."""
+    """Refuse a table with a column that has the name of the published numbers."""
     if taken := [name for name in columns if name.casefold() == PERSON_NUMBER]:
         raise BadOption(
             "--protect-history", f"it publishes a column {PERSON_NUMBER!r}. Rename column {taken[0]!r} of the table."

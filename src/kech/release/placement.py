@@ -18,7 +18,7 @@ from kech.release.published import Ints, normalize_cell
 
 
 def rule_out_impossible(cover: Cover, sizes: Ints) -> Cover:
-    """Without the pairs of a row and a class that no placement has which fills every class."""
+    """The cover without pairs of a row and a class that no placement has which fills every class."""
     possible = find_fillable_pairs(cover.row, cover.cell, sizes)
     return Cover(cover.row[possible], cover.cell[possible])
 

@@ -75,7 +75,7 @@ def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
     """A quasi-identifier; of another column of the table it is said that it is none."""
     origin = partition.points.origin
     if name not in names and origin and name in origin.table.columns:
-        raise BadOption("--on", f"column {name!r} is no quasi-identifier here; name two of {', '.join(names)}.")
+        raise BadOption("--on", f"column {name!r} is no quasi-identifier here. Name two of {', '.join(names)}.")
     if name not in names:
         raise NoSuchColumn(name, names)
 

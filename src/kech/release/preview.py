@@ -169,7 +169,7 @@ def describe_column(partition: Partition, j: int, losses: dict[str, float]) -> C
 
 
 def measure_labels(axis: Axis, lo: Ints, hi: Ints) -> Floats:
-    """How wide labels are: in numbers, in days, or in values of the table that they may stand for."""
+    """The widths of labels: in numbers, in days, or in values of the table that they may stand for."""
     if isinstance(axis, TextAxis):
         return np.asarray(hi - lo + 1.0)
     widths = axis.widths(lo, hi)
@@ -180,6 +180,6 @@ def measure_labels(axis: Axis, lo: Ints, hi: Ints) -> Floats:
 
 
 def label_row(release: Release, row: Cells, group: int) -> Cells:
-    """A row as its class is printed."""
+    """A row with the labels of its class."""
     pairs = zip(release.columns, row, strict=True)
     return [release.labels[name][group] if name in release.labels else cell for name, cell in pairs]

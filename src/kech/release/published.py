@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
+from kech.certificate import (
+    AnyPath,
+    Axis,
+    Cell,
+    as_brackets,
+    check_certificate,
+    open_published,
+    promised_k,
+    read_claims,
+)
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn, check_path
 from kech.points.people import mix
 from kech.request.parts import as_names
@@ -61,11 +70,6 @@ class Published:
         """The label of each class in one quasi-identifier."""
         position = self.quasi_identifiers.index(column)
         return [labels[position] for labels in self.labels]
-
-
-def promised_k(certificate: Mapping[str, Any], k_of_rows: int) -> int:
-    """The k that a certificate promises: that of people where its maker states it, otherwise that of rows."""
-    return int((certificate.get("stated") or {}).get("k") or k_of_rows)
 
 
 def read_published(

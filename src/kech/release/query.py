@@ -93,8 +93,8 @@ def check_query(release: "Release") -> None:
         raise BadOption("--as-sql", "a query publishes all rows, and --dp-epsilon a secret sample. Omit --as-sql.")
     if release.table.person:
         raise BadOption("--as-sql", "a query counts rows; this release counts people. Omit --as-sql.")
-    if request.labels.labels not in ("brackets", "dash"):
-        raise BadOption("--as-sql", "a query writes labels as text. Take --labels brackets or --labels dash.")
+    if request.labels.labels not in ("text", "dash"):
+        raise BadOption("--as-sql", "a query writes labels as text. Take --labels text or --labels dash.")
     if options.null_values or options.decimal or options.dates or options.fold_variants:
         reason = "a query takes cells as the database holds them."
         raise BadOption("--as-sql", f"{reason} Omit --null-values, --decimal, --dates and --fold-variants.")

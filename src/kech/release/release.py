@@ -299,7 +299,9 @@ class Release:
     ) -> dict[str, Any]:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
-            raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
+            raise BadOption(
+                "--certificate", "a table in a database has no certificate beside it. Name a file: --certificate FILE."
+            )
         with refuse_disk_errors(Path(certificate)):
             beside = check_certificate_path(Path(certificate), self.table)
         private = check_mapping(mapping, self.table, beside)

@@ -27,7 +27,7 @@ def weigh_shared_values(partition: Partition, request: Request) -> dict[str, Any
 
 
 def estimate_given_away(points: Points, k: int, *, threads: int = 1) -> dict[str, float]:
-    """The shares of a first cut, before anybody asked for a release."""
+    """For each sensitive column the share of rows whose value their class would give away, by a first cut."""
     if points.people < 2 * k:
         return {}
     (partition,) = cut_points(points, [k], FIRST_CUT, Goal(), threads=threads)

@@ -7,6 +7,8 @@ whose unkeyed hash begins with `depth` zero bits: the same ones in every table, 
 can be compared.  Numbers are rounded to six digits, dates to days; case and outer spaces of texts do not count.
 """
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -96,12 +98,39 @@ def is_unique(table: Table, column: str) -> bool:
 
 def make_sketches(table: Table, kinds: Iterable[SketchKind], secret: OwnerSecret) -> dict[SketchKind, Sketch]:
     """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
-    possible = [kind for kind in dict.fromkeys(kinds) if {*kind.columns} <= {*table.columns}]
-    with with_columns(table, chain.from_iterable(kind.columns for kind in possible)) as read:
-        known = [kind for kind in possible if {*kind.columns} <= {*list_readable(read)}]
-        hashed = HashedTable(read, known if has_room(read, known) else [kind for kind in known if kind.is_single])
-        drawn = {kind: hashed.choose_sketcher(kind)(kind) for kind in hashed.kinds}
-        return {kind: key_sketch(kind, sample, secret) for kind, sample in drawn.items()}
+    spelled = spell_columns(table.columns, dict.fromkeys(kinds))
+    with with_columns(table, chain.from_iterable(own.columns for own in spelled.values())) as read:
+        readable = {*list_readable(read)}
+        known = dict.fromkeys(own for own in spelled.values() if {*own.columns} <= readable)
+        hashed = HashedTable(read, [own for own in known if own.is_single or has_room(read, known)])
+        drawn = {own: hashed.choose_sketcher(own)(own) for own in hashed.kinds}
+        return {kind: key_sketch(kind, drawn[own], secret) for kind, own in spelled.items() if own in drawn}
+
+
+def spell_columns(columns: Sequence[str], kinds: Iterable[SketchKind]) -> dict[SketchKind, SketchKind]:
+    """Every kind with its columns as this table spells them: letter case, spaces and punctuation do not count.
+
+    Kinds that lack a column are left out, and so are those whose names fit several columns.
+    """
+    names = {name: [name] for name in columns}
+    folded: dict[str, list[str]] = {}
+    for name in columns:
+        folded.setdefault(fold_name(name), []).append(name)
+    spelled = {}
+    for kind in kinds:
+        own = [names.get(name) or folded.get(fold_name(name), []) for name in kind.columns]
+        if all(len(fitting) == 1 for fitting in own):
+            spelled[kind] = SketchKind(kind.kind, tuple(name for (name,) in own))
+    return spelled
+
+
+def fold_name(name: str) -> str:
+    """The name of a column in comparable form: its letters and digits.
+
+    >>> fold_name(" Date_of-Birth ")
+    'dateofbirth'
+    """
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", name).casefold()) or name
 
 
 def has_room(table: Table, kinds: Iterable[SketchKind]) -> bool:
@@ -147,7 +176,7 @@ class HashedTable:
         self.codes = {name: codes[:, j] for j, name in enumerate(self.values)}
 
     def choose_sketcher(self, kind: SketchKind) -> Callable[[SketchKind], UnkeyedSketch]:
-        """Who draws a sketch of this kind."""
+        """The method that makes a sketch of this kind."""
         return (
             self.sketch_traits if kind.kind == "trait" else self.sketch_values if kind.is_single else self.sketch_tuples
         )
@@ -163,7 +192,7 @@ class HashedTable:
         return ColumnCodes(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
 
     def sketch_values(self, kind: SketchKind) -> UnkeyedSketch:
-        """Values of one column; a name counts once."""
+        """The sketch of one column: its values; a name counts once."""
         (column,) = kind.columns
         values = self.values.get(column) or self.sample(column)
         once = kind.kind == "name"
@@ -171,7 +200,7 @@ class HashedTable:
         return keep_depth(values.hashes, counts, rows, find_depth(values.distinct))
 
     def sketch_tuples(self, kind: SketchKind) -> UnkeyedSketch:
-        """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
+        """The sketch of several columns: rows that have a value in all, each hashed by the hashes of its values."""
         columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
         is_complete = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
         rows = scramble(mix([hashes[codes[is_complete]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
@@ -181,7 +210,7 @@ class HashedTable:
         return keep_depth(hashes, counts, present, find_depth(len(hashes)))
 
     def sketch_traits(self, kind: SketchKind) -> UnkeyedSketch:
-        """The different values that each sampled name has in a quasi-identifier."""
+        """The sketch of a trait: the different values that each sampled name has in a quasi-identifier."""
         (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
         complete = np.flatnonzero((who < len(names)) & (what < len(values)))
         name = names[who[complete]]
@@ -192,7 +221,7 @@ class HashedTable:
 
 
 def keep_depth(hashes: Hashes, counts: Ints, rows: int, depth: int) -> UnkeyedSketch:
-    """The values at a depth, each once."""
+    """The values whose hashes begin with `depth` zero bits, each once."""
     kept = count_zeros(hashes) >= depth
     distinct, index = np.unique(hashes[kept], return_inverse=True)
     summed = np.bincount(index.ravel(), counts[kept], len(distinct)).astype(np.int64)

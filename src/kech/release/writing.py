@@ -95,7 +95,7 @@ def check_query_file(path: str | PathLike[str], table: Table) -> Path:
 def check_output_path(target: Path, table: Table) -> None:
     """A file that may be written: its folder is there, and it is no part of the source."""
     if target.is_dir():
-        raise BadTarget(target, "it is a folder; name a file.")
+        raise BadTarget(target, "it is a folder. Name a file.")
     if not target.parent.is_dir():
         raise BadTarget(target, NO_FOLDER)
     source = table.source.here
@@ -120,7 +120,7 @@ def check_elsewhere(address: Address, identity: object, table: Table) -> None:
 
 def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:
     """Only intervals have forms."""
-    if form != "brackets" and not any(axis["axis"] in LINES for axis in axes):
+    if form != "text" and not any(axis["axis"] in LINES for axis in axes):
         raise BadOption("--labels", "no quasi-identifier is published as intervals. Omit --labels.")
 
 
@@ -148,7 +148,7 @@ def check_read_back(axis: Mapping[str, Any], cells: Mapping[Cell, tuple[Cell, Ce
             raise BadOption(
                 "--labels",
                 f"column {axis['column']!r}: some label cannot be read back exactly from two columns. "
-                "Take --labels brackets.",
+                "Take --labels text.",
             )
 
 
@@ -178,7 +178,7 @@ def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
     """Why a column cannot be written with a dash."""
-    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or --labels columns.")
+    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels text or --labels columns.")
 
 
 def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
@@ -233,7 +233,7 @@ CELLS = {"columns": both_ends, "midpoint": middle_and_half}
 
 
 def check_names(published: Sequence[str]) -> None:
-    """Columns that are made for ends must not have names that are taken."""
+    """Refuse names of two columns for one interval that another published column has."""
     seen: set[str] = set()
     for name in published:
         if name.casefold() in seen:

@@ -24,6 +24,7 @@ ROLES = {  # fields of [columns], each with the name of the role in the singular
     "keep": "keep",
 }
 PROTECTIONS = ("full", "ends", "none")
+SENSITIVE_GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")  # fields of [goal] that need a sensitive column
 GRIDS = ("round", "exact")  # or a step
 DELIMITERS = (",", ";", "\t", "|")  # among which kech finds that of a file
 KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
@@ -736,12 +737,12 @@ class Labels(Part, frozen=True):
     labels: Annotated[
         str,
         Field(
-            "How intervals are written. Text: brackets ([22, 25], default) or dash (22-25). Numbers: columns (age_low, "
+            "How intervals are written: text ([22, 25], default), dash (22-25), or as numbers: columns (age_low, "
             "age_high) or midpoint (age_mid, age_half_width).",
             "columns",
-            choices=("brackets", "dash", "columns", "midpoint"),
+            choices=("text", "dash", "columns", "midpoint"),
         ),
-    ] = "brackets"
+    ] = "text"
     key_file: Annotated[
         Any,
         Field(

@@ -5,7 +5,17 @@ from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
 
-from kech.request.parts import AXIS_KINDS, CUTS, L_KINDS, ROLES, AxisChoice, Field, NumberRange, fields_of
+from kech.request.parts import (
+    AXIS_KINDS,
+    CUTS,
+    L_KINDS,
+    ROLES,
+    SENSITIVE_GOALS,
+    AxisChoice,
+    Field,
+    NumberRange,
+    fields_of,
+)
 from kech.request.request import FIELDS, PARTS
 
 HEADINGS = {
@@ -30,6 +40,7 @@ def describe_forms() -> dict[str, Any]:
     return {
         "fields": {name: describe_field(field) for name, field in (FIELDS | axis).items()},
         "roles": {role: field for field, role in ROLES.items()},
+        "sensitive_goals": SENSITIVE_GOALS,
         "cuts": describe_rules(CUTS),
         "l_kinds": describe_rules(L_KINDS),
         "axis_kinds": describe_rules(AXIS_KINDS),

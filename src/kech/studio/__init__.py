@@ -11,10 +11,12 @@ from kech.errors import MissingExtra
 from kech.studio.entry import OneTimeAddress
 
 
-def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]) -> None:
+def run_studio(
+    table: Path | None, plan: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]
+) -> None:
     """Serve until interrupted; `announce` is told the way in. Releases are written below the folder."""
     try:
         from kech.studio.server import serve
     except ModuleNotFoundError:
         raise MissingExtra("The studio", "studio") from None
-    serve(table, folder, port, announce)
+    serve(table, plan, folder, port, announce)

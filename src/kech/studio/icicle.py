@@ -30,7 +30,7 @@ def build_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
 
 
 def choose_lines(ends: NDArray[np.int64]) -> tuple[list[int], list[float]]:
-    """Places in the order of the tree, and the rows that each line stands for."""
+    """Positions in the order of the tree, and the rows that each line stands for."""
     if len(ends) <= MOST_LINES:
         return list(range(len(ends))), np.diff(ends, prepend=0).astype(float).tolist()
     middles = (np.arange(MOST_LINES) + 0.5) * ends[-1] / MOST_LINES
@@ -50,7 +50,7 @@ def list_growth(tree: Any, node: int) -> dict[str, Any]:
 
 
 def sample_components(tree: Any) -> list[dict[str, Any]]:
-    """Classes and the smallest of them, at eps where something changes."""
+    """The number of classes and the smallest one, at radii where something changes."""
     radii = np.unique(tree.birth[np.isfinite(tree.birth)])
     chosen = radii[np.unique(np.linspace(0, len(radii) - 1, MOST_STEPS).round().astype(int))]
     nodes = [tree.nodes_at(eps) for eps in chosen.tolist()]

@@ -85,7 +85,7 @@ def hand_over(secret: str, home: str) -> Response:
 
 
 def state_routes(workspace: Workspace) -> list[Route]:
-    """What the studio holds: tables, series, and the fields of a request."""
+    """Routes that tell what the studio holds: tables, series, and the fields of a request."""
 
     async def state(request: Request) -> Response:
         del request
@@ -106,7 +106,7 @@ def state_routes(workspace: Workspace) -> list[Route]:
 
 
 def table_routes(workspace: Workspace) -> list[Route]:
-    """Open, look, change, close."""
+    """Routes that open, show, change and close a table."""
 
     async def upload(request: Request) -> Response:
         name = request.query_params.get("name", "")
@@ -141,7 +141,7 @@ def table_routes(workspace: Workspace) -> list[Route]:
 
 
 def content_routes(workspace: Workspace) -> list[Route]:
-    """Some cells of a table, and its plan as a file."""
+    """Routes to some cells of a table, and to its plan as a file."""
 
     async def cells(request: Request) -> Response:
         job = await find_table(request, workspace).read_cells(await decode_body(request, list[int]))
@@ -163,7 +163,7 @@ def content_routes(workspace: Workspace) -> list[Route]:
 
 
 def series_routes(workspace: Workspace) -> list[Route]:
-    """Look at a series."""
+    """Routes that show a series."""
 
     async def look(request: Request) -> Response:
         return answer(await asyncio.to_thread(workspace.describe_series, request.path_params["series"]))
@@ -172,7 +172,7 @@ def series_routes(workspace: Workspace) -> list[Route]:
 
 
 def tree_routes(workspace: Workspace) -> list[Route]:
-    """Hand a hierarchy in, take it out."""
+    """Routes that take a hierarchy and give it back."""
 
     async def add_tree(request: Request) -> Response:
         body = await read_body(request)
@@ -204,7 +204,7 @@ def find_table(request: Request, workspace: Workspace) -> OpenTable:
 
 
 def job_routes(workspace: Workspace) -> list[Route]:
-    """Ask, wait, fetch the answer, cancel."""
+    """Routes that start a job, tell its progress, give its answer and cancel it."""
 
     async def ask(request: Request) -> Response:
         table, question = find_table(request, workspace), await decode_body(request, Ask)
@@ -314,7 +314,7 @@ def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict
 
 
 def answer(content: dict[str, Any], status: int = 200) -> Response:
-    """JSON."""
+    """A response with JSON."""
     return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
@@ -326,7 +326,7 @@ async def refuse(request: Request, refusal: Exception) -> Response:
 
 
 async def read_body(request: Request) -> bytes:
-    """A small body."""
+    """The body of a request; refused where it is large."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

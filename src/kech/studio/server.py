@@ -22,10 +22,12 @@ from kech.system.machine import STOP_SIGNALS
 GRACE = 2  # seconds for answers on their way when the studio ends
 
 
-def serve(table: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]) -> None:
-    """Bind first, so that the address that is told is the one that answers."""
+def serve(
+    table: Path | None, plan: Path | None, folder: Path, port: int, announce: Callable[[OneTimeAddress], None]
+) -> None:
+    """Serve a studio until it is interrupted; the port is bound before its address is told."""
     with bind(port) as server_socket:
-        server, entry = make_server(table, folder, server_socket)
+        server, entry = make_server(table, folder, server_socket, plan)
         with end_on_signals(server):
             announce(entry)
             server.run(sockets=[server_socket])
@@ -55,13 +57,15 @@ def end_on_signals(server: uvicorn.Server) -> Iterator[None]:
 
 
 def make_server(
-    table: Path | None, folder: Path, server_socket: socket.socket
+    table: Path | None, folder: Path, server_socket: socket.socket, plan: Path | None = None
 ) -> tuple[uvicorn.Server, OneTimeAddress]:
     """A server for a socket, silent because a log could show cells; and the way in."""
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
+    if plan is not None and table is None:
+        raise BadOption("--plan", "it is for a table. Name the table too.")
     workspace = Workspace(folder)
-    home = f"/tables/{workspace.open_file(table).id}" if table is not None else "/"
+    home = f"/tables/{workspace.open_file(table, plan).id}" if table is not None else "/"
     entry = OneTimeAddress(f"127.0.0.1:{server_socket.getsockname()[1]}", workspace.folder)
     guard = Guard(make_app(workspace), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(

@@ -47,7 +47,7 @@ class TableSession:
     kept: dict[str, Any] = field(default_factory=dict)
 
     def keep(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Compute once; the oldest structure is forgotten first."""
+        """The cached result of a computation; the oldest one is dropped first."""
         if name not in self.kept:
             while len(self.kept) >= MOST_KEPT:
                 del self.kept[next(iter(self.kept))]
@@ -86,7 +86,7 @@ class TableSession:
         return kech.make_release(self.table, self.plan.override(**others), preview=True)
 
     def release(self, **others: Any) -> kech.Release:
-        """The same, kept for the next question."""
+        """The same release, kept for the next question."""
         return self.keep(f"release {self.plan.override(**others)}", lambda: self.draft(**others))  # type: ignore[no-any-return]
 
     def price(self, request: Request) -> kech.Preview:
@@ -153,7 +153,7 @@ def classes(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
 
 
 def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
-    """The same at once: the best start of the search, not searched further."""
+    """`classes` of the best start, without a search: an answer at once, for the ladder of k."""
     options.effort = 0.0 if session.plan.cut.is_searched else None
     return classes(session, options)
 
@@ -243,7 +243,7 @@ def preview(session: TableSession, options: PreviewOptions) -> dict[str, Any]:
 
 
 def release(session: TableSession, options: ReleaseOptions) -> dict[str, Any]:
-    """`kech release --folder`."""
+    """`kech release --folder`: write the planned release, with its certificate, report and plan."""
     return kech.publish_release(
         session.release(),
         options.folder,

@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def read_questions(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
-    """Read ahead; when the server is gone, so is the worker, at any moment."""
+    """Read questions ahead; when the server is gone, end the worker at once."""
     while header := stream.read(HEADER.size):
         questions.put(stream.read(HEADER.unpack(header)[1]))
     os._exit(0)
@@ -78,7 +78,7 @@ def read_options(question: Question) -> Any:
 
 
 def reporter() -> Any:
-    """Tells the server what is being done, but not too often."""
+    """A function that sends progress to the server, at most a few times a second."""
     last = 0.0
 
     def report(doing: str, share: float | None) -> None:
@@ -98,7 +98,7 @@ def send_refusal(question: Question, refusal: KechError) -> None:
 
 
 def send(letter: bytes, content: dict[str, Any]) -> None:
-    """One frame."""
+    """Send one frame to the server: a letter and its content."""
     body = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     sys.stdout.buffer.write(HEADER.pack(letter, len(body)) + body)
     sys.stdout.buffer.flush()

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 import kech
 from kech.certificate import BESIDE
-from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError, unusable_value
+from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, NoSuchFile, UnreadableFile, UsageError, unusable_value
 from kech.release.series.store import SERIES_FILE
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -88,11 +88,19 @@ class OpenTable:
     def change(self, change: PlanChange) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
         self.check_revision(change.revision)
-        if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
-            raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
+        check_plan(change.plan)
         axes = change.plan.axes.items()
         trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
         self.plan, self.dropped, self.revision = with_trees(change.plan, trees), change.dropped, self.revision + 1
+
+    def take_plan(self, plan: Request) -> None:
+        """The plan of a user's own file, with copies of its hierarchies."""
+        check_plan(plan)
+        files = {name: Path(axis.hierarchy) for name, axis in plan.axes.items() if axis.hierarchy}
+        if missing := [file for file in files.values() if not file.is_file()]:
+            raise NoSuchFile(missing[0])
+        names = {name: self.add_tree(file.name, file.read_bytes()) for name, file in files.items()}
+        self.plan = with_trees(plan, {name: str(self.tree(tree)) for name, tree in names.items()})
 
     def check_revision(self, revision: int | None) -> None:
         """Whether a page speaks of the plan as it is now."""
@@ -105,7 +113,7 @@ class OpenTable:
         return self.inspected.get(msgspec.json.encode(self.plan.input))
 
     def has_column(self, name: str) -> bool:
-        """Whether a column can be in the table."""
+        """Whether the table could have a column of this name."""
         return self.columns is None or name in self.columns
 
     def fit_plan(self) -> Request:
@@ -149,7 +157,7 @@ class OpenTable:
         return text
 
     def read_plan(self, body: bytes) -> Request:
-        """A plan that a page hands over."""
+        """The request in a plan that a page sends."""
         file = self.folder / "plan.toml"
         with refuse_disk_errors(Path(file.name)), open(file, "wb", opener=open_private) as handed:
             handed.write(body)
@@ -218,12 +226,12 @@ class OpenTable:
         return [file for file in self.released if Path(file).is_file()]
 
     def check_roles(self) -> None:
-        """Nothing proceeds with a column of which nobody said what it is."""
+        """Refuse to go on while a column has no role."""
         roles, columns = self.fit_plan().columns, self.columns or []
         with_role = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
         unknown = [name for name in columns if name not in with_role]
         if unknown or not columns:
-            raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
+            raise UsageError(f"Columns without a role: {len(unknown) or 'all'}. Give every column a role first.")
         if not roles.quasi_identifiers:
             raise NoQuasiIdentifier
 
@@ -251,6 +259,12 @@ class OpenTable:
             self.cancel(job)
         await asyncio.gather(*(lane.close() for lane in self.lanes.values()), *self.tasks)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def check_plan(plan: Request) -> None:
+    """Refuse what a plan may say and the studio does not take."""
+    if plan.columns.hierarchies or plan.labels.key_file or plan.limits != Limits():
+        raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
 
 
 def name_trees(plan: Request) -> Request:
@@ -316,10 +330,13 @@ class Workspace:
         self.tables[table.id] = table
         return table
 
-    def open_file(self, path: Path) -> OpenTable:
-        """A file of the user's own, named on the command line; it is read where it is."""
+    def open_file(self, path: Path, plan: Path | None = None) -> OpenTable:
+        """A file of the user's own, named on the command line, and its plan; it is read where it is."""
         with self.own_folder(str(path)) as folder:
-            return self.add(str(path), path.absolute(), folder)
+            table = self.add(str(path), path.absolute(), folder)
+            if plan is not None:
+                table.take_plan(kech.read_request(plan))
+            return table
 
     def open_example(self, name: str) -> OpenTable:
         """A made-up table."""
@@ -333,7 +350,9 @@ class Workspace:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""
         ending = PurePosixPath(name).suffix.lower()
         if ending not in READ_FORMATS or not 0 < len(name) <= LONGEST_NAME:
-            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(READ_FORMATS)}.")
+            raise UnreadableFile(
+                name[:LONGEST_NAME], f"its ending is unknown. Use a file that ends in {', '.join(READ_FORMATS)}."
+            )
         with self.own_folder(name) as folder:
             path = folder / f"table{ending}"
             with open(path, "xb", opener=open_private) as file:

@@ -59,10 +59,17 @@ class Repeat:
     """A column, or a combination of columns, with repeated values."""
 
     columns: tuple[str, ...]
-    kind: str  # declared, named, stable, bare, numbers, together, shared by several people, or linking one's rows
+    kind: (
+        str  # declared, named, stable, bare, numbers, together, names, shared by several people, or linking one's rows
+    )
     values: int
     rows: int  # that have a value
     most: int  # rows of the most frequent value
+
+    @property
+    def holds_names(self) -> bool:
+        """Whether it holds personal names, which several people may have: by its values, or by its name."""
+        return self.kind == "names" or (len(self.columns) == 1 and is_personal_name(self.columns[0]))
 
     @property
     def says(self) -> str:
@@ -86,7 +93,7 @@ class Repeat:
                 f"Column {column!r} is an identifier with fewer values than there are people by --person: {counts} "
                 f"it names people, k counts one person several times. Say --person {quote(column)}."
             )
-        if is_personal_name(column):
+        if self.holds_names:
             return (
                 f"Column {column!r} repeats: {counts} some of these rows are of one person, k counts visits, not "
                 "people. Different people may have one name. Name a column that numbers the people (--person COLUMN), "

@@ -196,7 +196,7 @@ class WeightedBarcode:
         return join_regimes(self._steps(reading, k, limit))
 
     def _partition_regimes(self, k: int) -> list[Regime] | None:
-        """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
+        """The regimes of the reading partition: from eps*(k) on, one for each larger number of classes.
 
         Components that are simplices are such a partition, to the last bit: so strict implies partition.
         """
@@ -213,7 +213,7 @@ class WeightedBarcode:
         return [Regime(start, stop, k, classes, 0, proven) for (start, classes), stop in zip(steps, stops, strict=True)]
 
     def find_class_counts(self, k: int) -> list[tuple[float, int]] | None:
-        """Each eps at which more classes of k are possible than before, counted once; None for larger tables."""
+        """Each eps at which more classes of k are possible than before, with their number; None for larger tables."""
         if k not in self.known:
             self.known[k] = find_class_counts(self.filtration.units, k, self.filtration.metric)
         return self.known[k]
@@ -240,7 +240,7 @@ class WeightedBarcode:
         return start
 
     def find_starts_leaving_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
-        """From which eps on k holds (`homological`) if shares of the rows may be left out, where that is earlier."""
+        """The earlier eps from which on k holds (`homological`) if these shares of the rows may be left out."""
         lines: list[dict[str, Any]] = []
         earliest = self.find_start("homological", k)
         for share in sorted(shares):
@@ -474,7 +474,7 @@ def find_kept_components(tree: Filtration, reading: str, k: int) -> KeptComponen
 
 
 def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
-    """Neighbouring stretches with the same classes are one regime."""
+    """The regimes, with neighbouring stretches of the same classes joined into one."""
     out: list[Regime] = []
     for step in steps:
         if out and out[-1].stop == step.start and out[-1] == replace(step, start=out[-1].start, stop=out[-1].stop):
@@ -490,7 +490,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
 
 
 def find_longest(lengths: Any, most: int | None) -> Ints:
-    """Places of the longest bars, in their order; all where no number is named."""
+    """The indices of the longest bars, in their order; all where no number is named."""
     if most is not None and most < 0:
         raise unusable_value("--longest", "Write a number of bars, 0 or more.")
     return np.sort(np.argsort(-np.asarray(lengths), kind="stable")[:most])

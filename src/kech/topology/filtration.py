@@ -89,13 +89,13 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Wi
 
 
 def check_metric(points: Points, metric: str) -> None:
-    """Balls need numbers; boxes take anything."""
+    """Refuse balls for columns that are not numbers or dates as they are; boxes measure any column."""
     if metric not in METRICS:
         raise unusable_value("--metric", f"Choose among {', '.join(METRICS)}.")
     if metric == "box":
         return
     if len(points.axes) > MOST_BALL_AXES:
-        raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
+        raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns. Name fewer, or use --metric box.")
     for axis in points.axes:
         if reason := say_why_not_exact(axis):
             reason = f"column {axis.column!r} {reason}or use --metric box."

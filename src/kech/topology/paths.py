@@ -93,7 +93,7 @@ def parse_node(number: int, word: str) -> Node:
 
 
 def check_length(steps: int) -> None:
-    """A path has a node, and no more than can be drawn or told."""
+    """Refuse a path without nodes, or with more than can be drawn."""
     if not steps:
         raise BadOption("--path", f"it is empty. Name a node or more, as in '0,0 0,1 1,0', or {', '.join(NAMED)}.")
     if steps > MOST_STEPS:
@@ -102,11 +102,11 @@ def check_length(steps: int) -> None:
 
 
 def check_node(number: int, node: Node, lattice: Lattice) -> None:
-    """A node has a level for each axis, and the axis has that level."""
+    """Refuse a node that the lattice does not have."""
     written = ",".join(map(str, node))
     if len(node) != len(lattice.heights):
-        advice = f"give {len(lattice.heights)}, for {', '.join(lattice.columns)}"
-        raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels; {advice}.")
+        advice = f"Give {len(lattice.heights)}, for {', '.join(lattice.columns)}."
+        raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels. {advice}")
     for column, level, height in zip(lattice.columns, node, lattice.heights, strict=True):
         if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < height:
             reason = f"step {number}, {written!r}: column {column!r} has levels 0 to {height - 1}."

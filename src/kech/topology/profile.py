@@ -63,7 +63,7 @@ class ExposedUnits:
     starts: Ints | None = None  # of each person in that order
 
     def beyond(self, radii: Floats, eps: float) -> float:
-        """The share whose radius is larger than eps."""
+        """The share of holders whose radius is larger than eps: they are exposed."""
         return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
 
     def find_quantiles(self, radii: Floats, shares: Sequence[float]) -> list[float]:
@@ -78,7 +78,7 @@ class ExposedUnits:
         return [float(radius) for radius in radii[order[indices]]]
 
     def worst(self, radii: Floats) -> Floats:
-        """Radii of units as radii of holders."""
+        """The radius of each holder: the largest one of their units."""
         if self.order is None or self.starts is None:
             return radii
         return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
@@ -220,7 +220,7 @@ class Profile:
         return (np.flatnonzero(np.isin(names[len(last) :], names[: len(last)])) + 1).tolist()
 
     def find_eps_without_one(self, k: int) -> dict[str, Any]:
-        """Between which eps all rows can hide if any one person is left out; no eps where k people are all there are.
+        """The range of eps from which on all rows can hide if any one person is left out; none without more than k.
 
         Without a person nobody's k nearest come nearer, and the k + 1 nearest of before hold k of the others.
         """
@@ -305,7 +305,7 @@ def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads
 
 
 def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int) -> HidingRadii:
-    """How far every unit must reach for 1 to `most` people."""
+    """For each k up to `most`, the smallest radius within which each unit has k people."""
     check_metric(points, metric)
     report("looking for the nearest rows")
     if not points.axes:  # all rows are alike

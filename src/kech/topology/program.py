@@ -32,7 +32,7 @@ Classes = list[tuple[int, ...]]
 
 
 class TooHard(Exception):
-    """The search for one answer was given up."""
+    """Raised where the solver gives up a search."""
 
 
 def can_program() -> bool:
@@ -53,7 +53,7 @@ class Program:
         self.forbidden: list[tuple[int, ...]] = []
 
     def assign_rows_once(self) -> Iterator[Rule]:
-        """Every row is in one class, and in none that is not there."""
+        """Rules: every row is in exactly one class, and in none that does not exist."""
         for j in range(self.rows):
             yield [(self.variable[i, j], 1.0) for i in range(j + 1)], 1.0, 1.0
         for i, j in self.variable:
@@ -61,7 +61,7 @@ class Program:
                 yield [(self.variable[i, j], 1.0), (self.variable[i, i], -1.0)], -np.inf, 0.0
 
     def require_people(self, who: Sequence[int]) -> Iterator[Rule]:
-        """Every class has k people; a person with several rows after its first has a variable of their own."""
+        """Rules: every class has k people; a person with several rows after its first has a variable of their own."""
         self.variables = len(self.variable)
         for i in range(self.rows):
             people: list[Term] = []
@@ -84,7 +84,7 @@ class Program:
             count, low = len(classes) + 1, eps
 
     def count_most_classes(self) -> int:
-        """How many classes there can be at most, at any eps."""
+        """The largest number of classes, at any eps."""
         classes = self.divide(np.inf, 1, most=True)
         return 0 if classes is None else len(classes)
 
@@ -119,7 +119,7 @@ class Program:
             self.forbidden += [self.find_small_conflict(rows, limit) for rows in wide]
 
     def find_small_conflict(self, rows: tuple[int, ...], limit: float) -> tuple[int, ...]:
-        """As few of these rows as are still too wide together."""
+        """A small set of these rows that is still too wide for one class."""
         for row in rows:
             fewer = tuple(other for other in rows if other != row)
             rows = fewer if self.radius(fewer) > limit else rows
@@ -147,14 +147,14 @@ class Program:
         return None if answer.status else self.read_classes(answer.x)
 
     def forbid_pairs(self, apart: Any) -> Iterator[Rule]:
-        """Of rows that are pairwise apart one at most is in a class; each pair is in one of these rules."""
+        """Rules: of rows that are pairwise too far apart, at most one is in a class."""
         for i in range(self.rows):
             near = [j for j in range(i + 1, self.rows) if not apart[i, j]]
             for clique in cover_by_cliques(apart, near):
                 yield [*((self.variable[i, j], 1.0) for j in clique), (self.variable[i, i], -1.0)], -np.inf, 0.0
 
     def forbid_sets(self, sets: list[tuple[int, ...]]) -> Iterator[Rule]:
-        """Not all rows of a set are in one class."""
+        """Rules: no class contains all rows of one of these sets."""
         for rows in sets:
             for i in range(min(rows) + 1):
                 terms = [(self.variable[i, j], 1.0) for j in rows if j != i]
@@ -162,7 +162,7 @@ class Program:
                 yield [*terms, (self.variable[i, i], -float(allowed))], -np.inf, 0.0
 
     def read_classes(self, values: Floats) -> Classes:
-        """The classes of an answer."""
+        """The classes in a solution of the program."""
         classes: dict[int, list[int]] = {}
         for (i, j), n in self.variable.items():
             if values[n] > 0.5:

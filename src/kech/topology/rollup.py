@@ -62,7 +62,7 @@ def build_kernel_lattice(points: Points, levels: Sequence[Sequence[Level]]) -> L
 def measure_all_nodes(
     kernel: Lattice, points: Points, levels: Sequence[Sequence[Level]], bound: int, *, memory: int, threads: int
 ) -> NodeTable:
-    """Every node, in parts small enough for the memory: a part has the first columns at fixed levels."""
+    """The figures of every node, computed in parts that fit in memory: a part has the first columns at fixed levels."""
     fixed = count_fixed_axes(points, levels, memory)
     starts = list(product(*(range(len(axis)) for axis in levels[:fixed])))
     parts = []

@@ -193,9 +193,9 @@ class ZigzagBarcode:
         counts = np.diff(first, append=len(self.birth)).tolist()
         fewest = np.minimum.reduceat(self.weights, first).tolist()
         people = [None] * len(first) if self.people is None else self._fewest_people(first)
-        classes = [describe(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
+        classes = [describe_bars(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
         holes = zip(self.positions, self.holes.tolist(), strict=True)
-        return classes + [describe(1, (at, at), number, None, None) for at, number in holes if number]
+        return classes + [describe_bars(1, (at, at), number, None, None) for at, number in holes if number]
 
     def _fewest_people(self, first: Ints) -> list[int]:
         fewest = np.minimum.reduceat(self.hidden_among, self.begin[:-1])
@@ -285,30 +285,30 @@ def walk_nodes(
 
 
 def most_classes(counts: Sequence[int], through: str, points: int) -> int:
-    """At most so many classes at all positions after the first, where nodes have so many."""
+    """An upper bound of the number of classes at all positions after the first, where nodes have so many."""
     between = (min(a, b) if through == "union" else min(a * b, points) for a, b in pairwise(counts))
     return sum(counts[1:]) + sum(between)
 
 
 def check_through(through: str) -> None:
-    """Neighbours meet in their union or in their intersection."""
+    """Refuse any other way to join neighbours than union and intersection."""
     if through not in THROUGH:
         raise unusable_value("--through", f"Choose among {', '.join(THROUGH)}.")
 
 
 def check_memory(need: int, allowed: int) -> None:
-    """Refuse before the machine does."""
+    """Refuse a path whose bars need more memory than is allowed."""
     check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
-def describe(
+def describe_bars(
     dimension: int, ends: tuple[float, float], count: int, weight: int | None, people: int | None
 ) -> dict[str, Any]:
-    """A line of the summary."""
+    """One line of the summary: bars of equal dimension, birth and death."""
     fewest = {"weight": weight, "fewest_people": people}
     return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, **fewest}
 
 
 def half_steps(values: Ints) -> list[float]:
-    """Positions as people read them."""
+    """Positions counted in half steps, as numbers: 0, 0.5, 1, ..."""
     return [value / 2 for value in values.tolist()]

@@ -63,7 +63,7 @@ def run_attacks(
     left_out = {"replay", *(() if second else ("compose",)), *(() if original.person else OF_PEOPLE)}
     selected = [name for name in ATTACKS if name not in left_out] if attacks is None else list(attacks)
     if unknown := [name for name in selected if name not in ATTACKS]:
-        raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
+        raise BadOption("attack", f"{unknown[0]!r} is no attack. Choose among {', '.join(ATTACKS)}.")
     if not original.person and (counting := [name for name in OF_PEOPLE if name in selected]):
         raise BadOption(
             counting[0], "it counts people. Name the columns of the original that tell them apart: --person."

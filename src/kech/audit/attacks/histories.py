@@ -37,7 +37,7 @@ class PublishedHistories:
         ]
 
     def find_constant(self, values: Ints) -> Ints:
-        """The one value of each number, or SEVERAL."""
+        """The value of each number whose rows all have one, otherwise SEVERAL."""
         distinct = (np.unique(values[rows]).tolist() for rows in self.rows)
         return np.array(
             [values_of_number[0] if len(values_of_number) == 1 else SEVERAL for values_of_number in distinct]

@@ -104,7 +104,7 @@ def compare_values(target: Target, column: str) -> tuple[Ints, Ints]:
 
 
 def look_across(target: Target, values: Ints) -> list[RemainingCandidates]:
-    """The values that are in a class of every row, and the same of values assigned to the rows at random."""
+    """Functions for the values that are in a class of every row of a person: as published, and assigned at random."""
 
     def see(cells: Ints) -> RemainingCandidates:
         look = look_for_values(target, cells)
@@ -114,7 +114,7 @@ def look_across(target: Target, values: Ints) -> list[RemainingCandidates]:
 
 
 def look_along(target: Target, values: Ints, histories: PublishedHistories) -> list[RemainingCandidates]:
-    """The values that a number which fits has on all rows, and the same of values assigned to the numbers at random."""
+    """Functions for the values that a fitting number has on all rows: as published, and assigned at random."""
     fitting = cache(lambda one: histories.find_fitting(one.classes))
 
     def see(number_values: Ints) -> RemainingCandidates:
@@ -153,15 +153,15 @@ def look_for_values(target: Target, values: Ints) -> Look:
 
 
 def values_of(one: KnownPerson, truth: Ints) -> set[int]:
-    """The different values of a person."""
+    """The different values that a person has."""
     return set(truth[list(one.rows)].tolist())
 
 
 def join(classes: Iterable[int], look: Look) -> Candidates:
-    """What one of some classes could hold."""
+    """What at least one of these classes could hold."""
     return frozenset().union(*map(look, classes))
 
 
 def intersect_looks(rows: Sequence[Iterable[int]], look: Look) -> Candidates:
-    """What is common to all rows, each of which could be in some classes."""
+    """What every row could hold, each of which could be in some classes."""
     return frozenset.intersection(*(join(classes, look) for classes in rows))

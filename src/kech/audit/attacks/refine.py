@@ -88,7 +88,7 @@ def find_obstacle(target: Target) -> str:
 
 
 def build_puzzle(target: Target) -> Puzzle:
-    """Which rows could be where."""
+    """The classes that cover each row of the original, and how many rows each class takes."""
     rows, sizes = target.linkage.rows, target.linkage.release.sizes.tolist()
     options: Options = [[] for _ in range(rows)]
     for group, covered in enumerate(target.candidates):

@@ -70,7 +70,7 @@ def attack_replay(target: Target) -> list[Attack]:
 
 
 def check_size(target: Target) -> None:
-    """Only small tables are replayed."""
+    """Refuse a table that is too large to be replayed."""
     if target.linkage.rows > MOST_ROWS:
         reason = f"it makes the release again for every candidate, of tables with {MOST_ROWS:,} rows at most."
         raise BadOption("replay", f"{reason} This one has {target.linkage.rows:,}: release a part of it to try.")
@@ -171,7 +171,7 @@ def guesses_at_random(trials: Sequence[Trial]) -> int:
 
 
 def count_found(about: str, trials: Sequence[Trial], guesses: int) -> Attack:
-    """Rows of which the right candidate remains, alone."""
+    """The attack on rows of which only the right candidate remains."""
     fit, tried = sum(trial.fit for trial in trials), sum(trial.tried for trial in trials)
     note = f"{fit:,} candidates fit the labels, {tried:,} were tried, {sum(len(t.remain) for t in trials):,} remain"
     hits = sum(list(trial.remain) == [0] and trial.tried > 1 for trial in trials)

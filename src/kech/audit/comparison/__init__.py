@@ -94,5 +94,5 @@ def compare(
 
 
 def check_original(linkage: Linkage) -> None:
-    """The classes, or the first of many, cover as many rows of the original as they hold."""
+    """Refuse an original of which a class covers fewer rows than it holds."""
     count_covered(linkage, np.arange(min(len(linkage.release.labels), MOST_CHECKED)), "ORIGINAL")

@@ -54,7 +54,7 @@ class Side:
 
 
 def pair_column(release: Published, linkage: Linkage, name: str) -> Side:
-    """A published column: a quasi-identifier, or one that is published as it is."""
+    """A published column, before and after: a quasi-identifier, or one that is published as it is."""
     for column in linkage.columns:
         if column.axis["column"] == name:
             return pair_labels(column, release.group)
@@ -68,7 +68,7 @@ def pair_column(release: Published, linkage: Linkage, name: str) -> Side:
 
 
 def pair_labels(column: LinkedColumn, group: Ints) -> Side:
-    """A generalized column."""
+    """A generalized column, before and after."""
     known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
     label = np.array([known[each] for each in column.labels])[group]
     name, kind = column.axis["column"], column.axis["axis"]
@@ -97,7 +97,7 @@ def pair_line(
     labels: Sequence[Cell],
     label: Ints,
 ) -> Side:
-    """Intervals against the numbers they stand for."""
+    """A column of numbers or dates, before and after: its values, and the intervals that stand for them."""
     present = values[~np.isnan(values)]
     rows = np.bincount(label, minlength=len(labels))
     labelled = [i for i, each in enumerate(labels) if each is not None]
@@ -147,7 +147,7 @@ def spread_values(column: LinkedColumn, label: Cell, part_of: Ints, parts: int) 
 
 
 def pair_cells(name: str, role: str, kind: str, texts: list[Cell], codes: Ints, cells: Sequence[Cell]) -> Side:
-    """A sensitive or kept column."""
+    """A sensitive or kept column, before and after."""
     if kind in LINES:
         axis = {"axis": "date" if kind == "date" else "number"}
         before = np.array([read_position(axis, text) for text in texts])[codes]
@@ -176,7 +176,7 @@ def compare_texts(texts: Sequence[Cell], counts: Ints, cells: Sequence[Cell]) ->
 
 
 def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats) -> Side:
-    """Numbers that are published as they are."""
+    """A column of numbers that is published as it is, before and after."""
     present, kept = (values[~np.isnan(values)] for values in (before, after))
     edges = find_edges(present)
     line = LineColumn(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
@@ -214,5 +214,5 @@ def part_numbers(values: Floats, edges: Floats) -> Ints:
 
 
 def name_stretches(edges: int) -> tuple[str, ...]:
-    """Stretches are numbered."""
+    """The names of stretches: their numbers."""
     return (*map(str, range(edges + 1)), MISSING)

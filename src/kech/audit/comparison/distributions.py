@@ -42,7 +42,7 @@ def before_shares(side: Side) -> Floats:
 
 
 def missing_share(side: Side, when: str) -> float:
-    """Share of the rows where nothing is known."""
+    """The share of the rows without a value, before or after."""
     return float((before_shares if when == "before" else after_shares)(side)[-1])
 
 

@@ -90,7 +90,7 @@ def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, A
 
 
 def one_thread() -> Any:
-    """Matrices are so small that threads mostly wait for each other: on a busy machine ten times as long."""
+    """Limit matrices to one thread during the block: threads mostly wait for each other, up to ten times as long."""
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(limits=1)
@@ -152,10 +152,10 @@ def judge_all(original: ModelRows, again: ModelRows, release: ModelRows, is_clas
     """
     of_original, of_release = (list(split(rows, is_class, seed)) for rows in (original, release))
     scores = {
-        ORIGINAL: [judge(pick(original, train), pick(original, test), is_class) for train, test in of_original],
+        ORIGINAL: [score_fold(pick(original, train), pick(original, test), is_class) for train, test in of_original],
         ORIGINAL_ALL: judge_folds(again, original, of_original, is_class),
         RELEASE: judge_folds(release, original, of_original, is_class),
-        RELEASE_ALONE: [judge(pick(release, train), pick(release, test), is_class) for train, test in of_release],
+        RELEASE_ALONE: [score_fold(pick(release, train), pick(release, test), is_class) for train, test in of_release],
     }
     models = [
         {"trained_on": name, "tested_on": "release" if name == RELEASE_ALONE else "original", **summarize(fold_scores)}
@@ -188,8 +188,8 @@ def judge_folds(train: ModelRows, test: ModelRows, folds: Sequence[tuple[Ints, I
     return [score(predict, pick(test, fold), is_class) for _, fold in folds]
 
 
-def judge(train: ModelRows, test: ModelRows, is_class: bool) -> float:
-    """A model of its own for one fold."""
+def score_fold(train: ModelRows, test: ModelRows, is_class: bool) -> float:
+    """The score of a model of its own for one fold."""
     return score(fit(train, is_class), test, is_class)
 
 

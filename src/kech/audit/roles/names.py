@@ -126,9 +126,9 @@ def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
 
 def agree(meanings: Iterable[Meaning], rank: float) -> Iterator[tuple[float, Clue]]:
     """What words mean that a name may stand for, where all have one role."""
-    found = sorted(meanings, key=MEANINGS.index)
-    if len({meaning.role for meaning in found}) == 1:
-        yield rank, Clue(found[0], STEM, f"its name seems to say {found[0].says}")
+    ordered = sorted(meanings, key=MEANINGS.index)
+    if len({meaning.role for meaning in ordered}) == 1:
+        yield rank, Clue(ordered[0], STEM, f"its name seems to say {ordered[0].says}")
 
 
 def begin_alike(word: str, known: str) -> bool:
@@ -153,7 +153,7 @@ def find_alike(word: str) -> Iterator[tuple[float, Clue]]:
 
 
 def find_heads(word: str) -> Iterator[Meaning]:
-    """Meanings of the words of the list that are at least half of a long one, at its end or at its beginning."""
+    """The meanings of listed words that are at least half of a long word, at its end or at its beginning."""
     for text, meaning in single_words().items():
         if len(text) >= max(SHORTEST_HEAD, HEAD * len(word)) and (word.endswith(text) or word.startswith(text)):
             yield meaning

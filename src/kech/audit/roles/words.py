@@ -24,6 +24,8 @@ PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
 TEXT = "free text, which can name anybody"
+THINGS = "numbers of things that one person has"
+SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
 
 IDENTIFIERS = (
     Meaning(
@@ -82,7 +84,7 @@ IDENTIFIERS = (
         website homepage twitter facebook instagram linkedin advertising_id""",
     ),
     Meaning(
-        "numbers of things that one person has",
+        THINGS,
         "identifier",
         """license_plate licence_plate number_plate nummernschild autokennzeichen vin matricula_coche targa
         kenteken immatriculation ticket ticket_number ticket_no booking_reference barcode serial_number""",

@@ -17,7 +17,7 @@ from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 
 @contextmanager
 def enter_version(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
-    """The series file names a version while it is put in place; it is struck out if that fails."""
+    """Name a version in series.json while it is put in place; it is struck out if that fails."""
     write_series_file(store, entered)
     try:
         yield
@@ -38,7 +38,7 @@ def write_series_file(store: Store, series_file: SeriesFile | None) -> None:
 
 
 def finish_last_version(series_file: SeriesFile) -> SeriesFile:
-    """A series file whose last version is in its place."""
+    """The series file once its last version is in place."""
     last = msgspec.structs.replace(series_file.versions[-1], draft="")
     return msgspec.structs.replace(series_file, versions=[*series_file.versions[:-1], last])
 

@@ -13,10 +13,10 @@ from kech.axes.hierarchy import read_hierarchy
 from kech.errors import BadOption
 from kech.points.points import find_hierarchy
 from kech.request import FIELDS, Request
-from kech.request.parts import CUTS, ROLES
+from kech.request.parts import CUTS, ROLES, SENSITIVE_GOALS
 from kech.tables.table import Table
 
-GOALS = ("k", "l", "l_kind", "c", "t", "t_kind", "alpha")
+GOALS = ("k", *SENSITIVE_GOALS)
 READING = ("dates", "decimal", "null_values", "fold_variants", "rename_duplicates")  # what cells mean
 STAY = (
     *ROLES,

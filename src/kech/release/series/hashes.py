@@ -121,7 +121,7 @@ def hash_array(key: bytes, texts: Any) -> Hashes:
 
 
 def as_single_values(hashes: Hashes) -> NDArray[np.void]:
-    """Hashes as single values, which numpy picks and copies faster than rows of bytes."""
+    """Hashes as single values, which numpy selects and copies faster than rows of bytes."""
     return hashes.view(WHOLE)[:, 0]
 
 

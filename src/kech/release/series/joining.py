@@ -70,7 +70,7 @@ def spread_rare(axis: dict[str, Any]) -> dict[str, Any]:
 
 
 def list_counts(rare: int | list[int]) -> list[int]:
-    """Counts of rare values."""
+    """The counts of rare values in an axis, as a list."""
     return rare if isinstance(rare, list) else [rare]
 
 

@@ -139,12 +139,12 @@ def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Ha
 
 
 def select_columns(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
-    """Some of the columns."""
+    """Some of the columns, by name."""
     return [texts[name] for name in names]
 
 
 def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
-    """Every row has a key."""
+    """Refuse a table in which a row has no key."""
     texts = [column.cast(pa.string()).fill_null("") for column in columns]
     missing = sum(pc.equal(pc.utf8_trim_whitespace(column), "").to_numpy(zero_copy_only=False) for column in texts)
     if rows := int(np.count_nonzero(missing)):
@@ -158,7 +158,7 @@ def may_repeat(match: Match) -> bool:
 
 
 def check_repeats(names: Sequence[str], keys: Hashes) -> None:
-    """No two rows have one key."""
+    """Refuse a table in which two rows have one key."""
     times = np.bincount(number_alike(keys))
     if rows := int(times[times > 1].sum()):
         raise BadRowKey(names, rows, "repeats")

@@ -220,10 +220,10 @@ class VersionPaths:
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
     check_path(folder, "folder")
-    place = Path(folder)
-    if place.exists() and not place.is_dir():
-        raise BadSeries(place, "it is a file. Name a folder.")
-    return Series(Store(place))
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise BadSeries(path, "it is a file. Name a folder.")
+    return Series(Store(path))
 
 
 def publish_next(
@@ -310,16 +310,16 @@ def add_version(
 
 
 def check_outside(store: Store, target: Path) -> None:
-    """No version is published in the private folder, where its readers would find all the rest."""
+    """Refuse to publish inside the private folder of the series, where readers would find all the rest."""
     if store.folder.resolve() in target.resolve().parents:
         raise BadOption("--output", "it lies in the folder of the series, which is private. Name another folder.")
 
 
 def check_free(store: Store, series_file: SeriesFile, target: Path) -> None:
-    """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
+    """Refuse to overwrite a published version: its rows are needed, and readers may hold it to its certificate."""
     for version in series_file.versions:
-        place = store.find_release(version)
-        if place is not None and place.resolve() == target.resolve():
+        path = store.find_release(version)
+        if path is not None and path.resolve() == target.resolve():
             raise BadOption(
                 "--output", f"it is the file of version {version.number} of this series. Name another file."
             )
@@ -337,7 +337,7 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
-    files = {number: place for number, place in paths.items() if place is not None}
+    files = {number: path for number, path in paths.items() if path is not None}
     return Update(table, request, hasher, history, match, last, release, claimed, files)
 
 
@@ -353,7 +353,7 @@ def list_needed_versions(series_file: SeriesFile | None, history: History) -> li
 
 
 def empty_history() -> History:
-    """The history of a series that begins: nothing."""
+    """The history of a series without versions."""
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
@@ -396,7 +396,7 @@ def describe_draft(
     counts: dict[str, int],
     draft: Path,
 ) -> SeriesVersion:
-    """A version as the series file names it while it is put in place."""
+    """A version as series.json names it while it is put in place."""
     target, beside = paths.target.absolute(), paths.beside.absolute()
     shown = (str(target), str(beside), relative_path(store.folder, target))
     return SeriesVersion(number, time_now(), claims["file"]["sha256"], *shown, files, counts, str(draft.absolute()))
@@ -408,7 +408,7 @@ HIDDEN = ("waiting", "held", "corrected", "kept_out")
 
 
 def hide_small(count: int, k: int) -> int | str:
-    """A count that may point at people is hidden."""
+    """A count, or `<k` where it is so small that it may point at people."""
     return f"<{k}" if 0 < count < k else count
 
 

@@ -195,7 +195,8 @@ class Store:
             return None
         except OSError as failure:
             raise BadSeries(
-                self.folder, f"it cannot be read: {failure.strerror}. Mend the rights of the folder, or its disk."
+                self.folder,
+                f"it cannot be read: {failure.strerror}. Check the permissions of the folder, and its disk.",
             ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadSeries(self.folder, f"{SERIES_FILE} is damaged. Restore the folder from a backup.") from None
@@ -275,7 +276,7 @@ def new_id() -> str:
 
 
 def relative_path(folder: Path, target: Path) -> str:
-    """A path as the folder sees it."""
+    """The path of a file, relative to the folder of the series."""
     return os.path.relpath(target.absolute(), folder.absolute())
 
 

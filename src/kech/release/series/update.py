@@ -177,14 +177,14 @@ def write_pool(update: Update, draft: Path, target: Path) -> KeyTally:
 def collect_arrivals(update: Update, written: Any, keys: Hashes) -> Arrivals:
     """The new cohorts as they stand in the written rows, whose keys came in the same order."""
     labels, cohort = number_labels(written, update.label_columns())
-    place = find_rows(update, keys)
+    row = find_rows(update, keys)
     match, size = update.match, np.bincount(cohort)
     rows = PublishedRows(
-        key=match.key[place],
-        whole=match.whole[place],
-        cells=match.cells[place],
+        key=match.key[row],
+        whole=match.whole[row],
+        cells=match.cells[row],
         other=hash_others(written, update.label_columns(), update.hasher),
-        person=match.person[place],
+        person=match.person[row],
         cohort=cohort + len(update.history.cohorts.size),
     )
     people = count_people(cohort, rows.person) if update.table.person else np.zeros_like(size)
@@ -200,10 +200,10 @@ def find_rows(update: Update, keys: Hashes) -> Ints:
     sought, known = keys, update.match.base[new]
     if not update.table.row_key:
         sought, known = (update.hasher.number(each, count_before(each)) for each in (sought, known))
-    place = find_positions(sought, known)
-    if (place < 0).any() or np.bincount(place, minlength=1).max() > 1:
+    position = find_positions(sought, known)
+    if (position < 0).any() or np.bincount(position, minlength=1).max() > 1:
         raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"], FAULT_OF_KECH)
-    return np.asarray(new[place], np.int64)
+    return np.asarray(new[position], np.int64)
 
 
 def count_people(cohort: Ints, person: Hashes) -> Ints:
@@ -309,7 +309,7 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
 
 
 def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
-    """What the folder keeps of this version."""
+    """The tables of this version that the folder keeps."""
     moved = np.flatnonzero(update.leaving | update.returning)
     return {
         "rows": rows_table(arrivals.rows),

@@ -18,8 +18,8 @@ import { begin as beginVerdict, pinNow } from "./verdict.js";
 const place = (name) => document.getElementById(name);
 
 async function begin() {
-  const [known, { cuts, fields, roles, endings, l_kinds: lKinds, axis_kinds: axisKinds }] = await Promise.all([request("GET", "/api/state"), request("GET", "/api/fields")]);
-  set({ known, cuts, fields, roles, endings, lKinds, axisKinds });
+  const [known, { cuts, fields, roles, endings, l_kinds: lKinds, axis_kinds: axisKinds, sensitive_goals: sensitiveGoals }] = await Promise.all([request("GET", "/api/state"), request("GET", "/api/fields")]);
+  set({ known, cuts, fields, roles, endings, lKinds, axisKinds, sensitiveGoals });
   beginTop(place("top"));
   beginColumns(place("columns"));
   beginInstrument(place("instrument"));

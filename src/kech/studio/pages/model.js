@@ -100,6 +100,7 @@ function pump() {
   const seen = need("inspect", INSPECT)?.data;
   if (!seen) return;
   if (isFresh() && !suggested.has(state.id)) { suggest(seen); return; }
+  if (isPlanned() && unsaid().length) { leaveOutRest(); return; }
   if (!isReady()) return;
   const k = chosenK(), chosen = { k, with_rows: true };
   if (!need("crowds")) return;
@@ -134,6 +135,14 @@ export function suggestedRole(column, all) {
 }
 
 const suggested = new Set(); // tables whose roles were suggested: a refusal is not met by the same again
+
+// A plan that was named with the table says what is published; the page changed nothing yet.
+const isPlanned = () => state.revision === 0 && !state.past.length && !isFresh() && !suggested.has(state.id);
+
+function leaveOutRest() {
+  suggested.add(state.id);
+  edit((next) => { next.dropped = [...next.dropped, ...unsaid()]; }).then(() => set({ past: [] }));
+}
 
 function suggest({ columns, rows }) {
   suggested.add(state.id);

@@ -9,6 +9,7 @@ export const state = {
   cuts: {}, // the rules of every cut
   fields: {}, // of a plan: the choices, the limits, the default and an example of each
   roles: {}, // of columns, each with its field in a plan
+  sensitiveGoals: [], // fields of a plan that need a sensitive column
   lKinds: {}, axisKinds: {}, // the rules of every way to count values for l, and of every kind of axis
   endings: {}, // of files: those that are read, those among them that are text, and those that are written
   id: null, name: "", revision: 0, plan: null, dropped: [],
@@ -121,7 +122,7 @@ export function giveRoles(next, roles) {
   for (const [role, list] of Object.entries(state.roles)) next.plan.columns[list] = Object.keys(roles).filter((column) => roles[column] === role);
   next.dropped = Object.keys(roles).filter((column) => roles[column] === "drop");
   if (!next.plan.columns.person.length) next.plan.goal.protect_history = null; // nobody has a history then
-  if (!next.plan.columns.sensitive.length) for (const goal of ["l", "l_kind", "c", "t", "t_kind", "alpha"]) next.plan.goal[goal] = null;
+  if (!next.plan.columns.sensitive.length) for (const goal of state.sensitiveGoals) next.plan.goal[goal] = null;
   for (const column of Object.keys(next.plan.cut.weights ?? {})) if (roles[column] !== "quasi-identifier") delete next.plan.cut.weights[column];
   if (!Object.keys(next.plan.cut.weights ?? {}).length) next.plan.cut.weights = null;
 }

@@ -48,7 +48,7 @@ def find_holes(
 
 
 def highest_dimension(points: Points, metric: str) -> int:
-    """No hole has a higher dimension, at any eps.
+    """The highest dimension that a hole of these points can have, at any eps.
 
     Boxes and balls in R^d leave no hole of dimension d.  For boxes, trees and sets do not count, nor do axes with two
     values: there a scale only parts the rows, and within a part the axis has one place.

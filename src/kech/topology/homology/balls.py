@@ -94,7 +94,7 @@ def find_cube_side(lengths: Floats) -> float:
 
 
 def project_onto_hull(coordinates: Floats) -> Floats:
-    """The same points in coordinates of the plane they span, where that is not the whole space."""
+    """The points in coordinates of the plane that they span, where that is not the whole space."""
     centred = coordinates - coordinates.mean(axis=0)
     _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
     axes = int((singular_values > ROUNDING * singular_values[0]).sum())
@@ -122,7 +122,7 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
 
 
 def triangulate(coordinates: Floats) -> NDArray[np.int32]:
-    """The cells of the Delaunay complex of some places, by Qhull; refused where places are too crowded for it."""
+    """The cells of the Delaunay complex of these points, by Qhull; refused where they lie too close together for it."""
     try:
         from scipy.spatial import Delaunay, QhullError
     except ImportError:
@@ -159,7 +159,7 @@ def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def check_delaunay(space: Space, cells: Faces) -> None:
-    """Every point is in a cell, and no cell's sphere holds the point beyond a facet: then the cells are Delaunay.
+    """Refuse cells that are not Delaunay: a point in no cell, or a point beyond a facet inside a cell's sphere.
 
     Qhull computes on a paraboloid, where points closer together than a millionth of the cube become flat.
     """
@@ -187,7 +187,7 @@ def smallest_balls(space: Space, skeleton: list[Faces]) -> list[Floats]:
 
 
 def equalize_radii(radii: list[Floats]) -> list[Floats]:
-    """Radii that only rounding tells apart become one: the largest of a pair among them, else the smallest.
+    """The radii, equal where only rounding tells them apart: the largest of a pair among them, else the smallest.
 
     On a grid, what opens and what fills at the same eps must do so at the same number.  Pairs stay as they are.
     """
@@ -224,7 +224,7 @@ def enclose_simplices(space: Space, faces: Faces, centres: Floats, radii: Floats
 
 
 def cap_radii_by_components(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
-    """Radii of which none is larger than that of the smallest component around its simplex that is ever a simplex.
+    """The radii, none larger than that of the smallest component around its simplex that is ever a simplex.
 
     Only rounding makes one larger.  What is inside a component that is a simplex has entered then, and nothing else
     touches it before it grows: the Delaunay complex of its points, which has no hole.

@@ -42,13 +42,13 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
 
 
 def count_varying(points: Points) -> int:
-    """Axes on which points differ by degrees; on the others all values are at distance 1, and only part the points."""
+    """The number of axes on which distances vary; on all others two values are at distance 1."""
     used = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
     return sum(bool((axis.metric(x[:-1], x[1:]) < 1).any()) for axis, x in zip(points.axes, used, strict=True))
 
 
 def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
-    """Bars by ripser.
+    """The bars of the Rips complex, computed by ripser.
 
     They are found in whole ranks of the distances, so that no rounding can tear ties apart.
     """
@@ -76,12 +76,12 @@ def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int,
 
 
 def no_bars(count: int, top: int) -> Holes:
-    """Where no hole can last."""
+    """The holes of points of which no hole can last: none, and how many have zero length."""
     return count_holes(count, {n: np.empty((0, 2)) for n in range(1, top + 1)})
 
 
 def count_holes(count: int, bars: Bars) -> Holes:
-    """Of all simplices of some points, C(count - 1, n + 1) open a hole of dimension n."""
+    """The holes with these bars, and how many of zero length are not among them: C(count - 1, n + 1) open in all."""
     return Holes(bars, {n: comb(count - 1, n + 1) - len(listed) for n, listed in bars.items()})
 
 

@@ -44,7 +44,7 @@ def check_holes(need: int, limit: int, count: int) -> None:
 
 
 def check_field(field: int) -> None:
-    """Coefficients are numbers modulo a prime."""
+    """Refuse coefficients that are not integers modulo a prime."""
     if not 2 <= field <= LARGEST_FIELD or any(field % n == 0 for n in range(2, field)):
         raise unusable_value("--field", f"Give a prime from 2 to {LARGEST_FIELD}: --field 3.")
 
@@ -67,7 +67,7 @@ def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) ->
 
 
 def find_persistence_pairs(boundaries: Ints, cleared: set[int], field: int) -> Ints:
-    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/field.
+    """The pairs of a face that opens a hole and the simplex that fills it: a boundary matrix reduced over Z/field.
 
     The boundary of a simplex is the sum of (-1)^i times the face that lacks point i.  To each boundary, multiples of
     earlier ones are added until its youngest face is no other's; that face opened the hole.
@@ -91,7 +91,7 @@ def find_persistence_pairs(boundaries: Ints, cleared: set[int], field: int) -> I
 
 
 def reduce_chain(chain: Chain, owned: dict[int, Chain], field: int) -> None:
-    """Add multiples of those that own the youngest face of a chain, until nobody does."""
+    """Add multiples of the chains that own the youngest face of this chain, until none owns it."""
     queue = [-face for face in chain]
     heapify(queue)
     while queue:
@@ -113,7 +113,7 @@ def reduce_chain(chain: Chain, owned: dict[int, Chain], field: int) -> None:
 
 
 def omit_zero_length(bars: Bars, *, zero_length: bool) -> Holes:
-    """Bars in order; those of zero length are left out unless asked for."""
+    """The holes with bars in order; bars of zero length are only counted, unless they are asked for."""
     lasting = {n: pairs[:, 0] < pairs[:, 1] for n, pairs in bars.items()}
     selected = {n: pairs if zero_length else pairs[lasting[n]] for n, pairs in bars.items()}
     left_out = {n: 0 if zero_length else int((~lasts).sum()) for n, lasts in lasting.items()}
@@ -121,5 +121,5 @@ def omit_zero_length(bars: Bars, *, zero_length: bool) -> Holes:
 
 
 def sort_bars(bars: Floats) -> Floats:
-    """By birth, then by death."""
+    """The bars, sorted by birth, then by death."""
     return bars[np.lexsort((bars[:, 1], bars[:, 0]))]

@@ -72,7 +72,7 @@ class GeneralizationLattice:
 
     @property
     def top(self) -> Levels:
-        """The node at which all is lost."""
+        """The node with the highest level of every column: all rows are one class."""
         return self._nodes.top
 
     @property
@@ -112,7 +112,7 @@ class GeneralizationLattice:
         if any(a > b for a, b in zip(self.check(low), self.check(high), strict=True)):
             raise BadOption(
                 "rank",
-                f"{tuple(low)} is not below {tuple(high)}; there is no map between them. Name the lower node first.",
+                f"{tuple(low)} is not below {tuple(high)}. Name the lower node first.",
             )
         return self.classes_of(high)
 
@@ -145,11 +145,11 @@ class GeneralizationLattice:
         return self._nodes.partition(k, node, self.suppression_limit(suppress), at)
 
     def check(self, levels: Sequence[int]) -> Levels:
-        """A node of this lattice."""
+        """The levels as a node; refused where the lattice has no such node."""
         return check_levels(levels, self.columns, self.heights)
 
     def suppression_limit(self, suppress: float) -> int:
-        """Rows that may be suppressed, from their share."""
+        """The number of rows that may be suppressed, from their share."""
         return self.points.suppression_limit(suppress)
 
     # -- all nodes -------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class GeneralizationLattice:
     def path_barcode(self, path: Sequence[Sequence[int]]) -> list[PathBar]:
         """Bars of a path that only goes up; every class is there from the start, since all maps are onto."""
         if not path:
-            raise BadOption("--path", "it is empty; name at least one node.")
+            raise BadOption("--path", "it is empty. Name at least one node.")
         for low, high in pairwise(path):
             self.rank(low, high)
         return self._nodes.bars([self.check(levels) for levels in path])

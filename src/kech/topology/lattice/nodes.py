@@ -72,11 +72,11 @@ class Nodes:
 
     @property
     def top(self) -> Levels:
-        """The node at which all is lost."""
+        """The node with the highest level of every column."""
         return tuple(height - 1 for height in self.heights)
 
     def at(self, number: int) -> Levels:
-        """A node by its place among all; the level of the last column runs fastest."""
+        """A node by its number; the level of the last column runs fastest."""
         heights = self.heights
         return tuple(number // prod(heights[j + 1 :]) % height for j, height in enumerate(heights))
 
@@ -215,5 +215,5 @@ def split_trails(carried: Ints, begin: Ints) -> list[tuple[int, ...]]:
 
 
 def find_last_codes(axis: Axis, hi: Ints, codes: Ints) -> Ints:
-    """The last place of each cell: that of NULL only where a published row has none; rows left out do not show."""
+    """The last code of each cell; NULL only where a published row has no value, so that rows left out do not show."""
     return hi if axis.null in codes else np.where(hi == axis.null, axis.null - 1, hi)

@@ -76,7 +76,7 @@ def gather_bars(lives: Any) -> tuple[Ints, bool]:
 
 
 def order_bars(bars: Ints) -> Ints:
-    """By birth; of these the longest first, then the one with most rows."""
+    """The order of bars in the picture: by birth, then the longest first, then the one with most rows."""
     return np.lexsort((-bars[:, 4], -bars[:, 1], bars[:, 0]))
 
 

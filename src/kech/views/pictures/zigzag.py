@@ -133,7 +133,7 @@ def find_bar_of_counts(zigzag: Any) -> tuple[Ints, Ints]:
 
 
 def find_runs(zigzag: Any, value: Ints) -> tuple[Ints, Ints]:
-    """First and last place of each run of one value inside one bar."""
+    """The first and last index of each run of one value inside one bar."""
     fresh = np.diff(value, prepend=-1) != 0
     fresh[zigzag.begin[:-1]] = True
     first = np.flatnonzero(fresh)

@@ -87,7 +87,7 @@ def check_page(path: str | PathLike[str]) -> Path:
     if target.suffix.lower() != ".html":
         raise BadTarget(target, "the name of a report must end in .html. Rename it.")
     if target.is_dir():
-        raise BadTarget(target, "it is a folder; name a file.")
+        raise BadTarget(target, "it is a folder. Name a file.")
     if not target.parent.is_dir():
         raise BadTarget(target, NO_FOLDER)
     return target

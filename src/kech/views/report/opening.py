@@ -1,6 +1,6 @@
 """The first part of a report: what was done, and what is promised."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kech.release.sentences import sample_words
@@ -133,12 +133,14 @@ def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     yield join("No other column is in the file.")
 
 
-def say_sensitive(figures: Mapping[str, Any]) -> Markup:
-    """The sensitive columns, and which goals protect them."""
+def say_sensitive(
+    figures: Mapping[str, Any], listed: Callable[[Mapping[str, Any]], Iterator[Content]] | None = None
+) -> Markup:
+    """The sensitive columns, all or as they are to be listed, and which goals protect them."""
     goals = [goal for goal in ("l", "t", "alpha") if goal in figures["claims"].get("goals", {})]
     head = f"Protected by {', '.join(goals)}" if goals else "Sensitive"
     tail = "." if goals else ". No l, t or alpha was asked, so a class may give them away."
-    return join(f"{head}, and published as they are: ", names(figures["sensitive"]), tail)
+    return join(f"{head}, and published as they are: ", (listed or names)(figures["sensitive"]), tail)
 
 
 def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:

@@ -9,6 +9,7 @@ from kech.views.report.opening import names, say_asked_k, say_left_out, say_sens
 
 USUAL, PUBLIC = 0.2, 0.09  # highest chances that reviewers often ask for: classes of 5, and of 12
 MOST_NAMED = 3  # columns that lost most
+MOST_LISTED = 6  # columns in a sentence of the first page, which is one page; the others stand behind it
 MEND = "Mend this before you share the file, or share it only with people who may know it anyway:"
 READ_ON = "What is not promised stands near the end."
 
@@ -117,7 +118,7 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     if result["identifying"]:
         yield join("Nearly every row has a value of its own in ", names(result["identifying"]), ". Do not publish it.")
     if together := result["identifying_together"]:
-        groups = [part for columns in together for part in ("; ", names(columns))][1:]
+        groups = [part for columns in together for part in ("; ", first_names(columns))][1:]
         yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
 
 
@@ -137,18 +138,27 @@ def say_plainly(result: Mapping[str, Any]) -> Iterator[Content]:
     columns, stated = result["columns"], result["stated"]
     rows = f"{count(result['verified']['k'])} rows or more"
     crowd = f"rows of {count(stated['k'])} people or more (stated by the maker)" if stated else rows
-    yield join("Who knows ", names([column["column"] for column in columns]), f" of a person finds {crowd}.")
+    yield join("Who knows ", first_names([column["column"] for column in columns]), f" of a person finds {crowd}.")
     exact = [column["column"] for column in columns if column["width"] == 0]
     if exact:
-        yield join("Published as they are in all rows: ", names(exact), ".")
+        yield join("Published as they are in all rows: ", first_names(exact), ".")
     blurred = sorted((column for column in columns if column["loss"] > 0), key=lambda column: -column["loss"])
     if blurred:
         named = [column["column"] for column in blurred[:MOST_NAMED]]
         yield join("Most blurred: ", names(named), f" ({', '.join(percent(c['loss']) for c in blurred[:MOST_NAMED])}).")
     if result["sensitive"]:
-        yield say_sensitive(result)
+        yield say_sensitive(result, first_names)
     else:
         yield "No column was named as sensitive, so nothing is said about what a class tells."
     claims = result["claims"]
     if claims["suppressed"]:
         yield f"Left out: {claims['suppressed']} {say_left_out(claims)}."
+
+
+def first_names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
+    """Columns with commas between; of many the first, and how many others."""
+    if len(columns) <= MOST_LISTED:
+        yield from names(columns)
+    else:
+        yield from names(list(columns)[: MOST_LISTED - 1])
+        yield f" and {len(columns) - MOST_LISTED + 1} others"

@@ -19,7 +19,7 @@ MODELS = {
 
 
 def print_risk(result: dict[str, Any]) -> None:
-    """Chances of each attacker, uniqueness, class sizes, what tells the rows apart, and the formulas."""
+    """Chances of each attacker, uniqueness, class sizes, and what tells the rows apart."""
     head = f"{result['file']}: {result['rows']:,} rows in {count_classes(result['classes'])} on"
     say(f"{head} {', '.join(result['quasi_identifiers'])}; {describe_smallest(result)}.")
     print_counted(result)
@@ -29,11 +29,7 @@ def print_risk(result: dict[str, Any]) -> None:
     print_histogram(result["class_sizes"], counted)
     say(f"smallest classes: {', '.join(map(str, result['smallest_classes']))} {counted}")
     print_separation([*result["columns"], result["together"]])
-    say("\nformulas")
-    table = grid("", "~")
-    for name, formula in result["formulas"].items():
-        table.add_row(escape(name), escape(formula))
-    out().print(table)
+    say("--json also has the formula of each figure.")
     if result["attacks"] is not None:
         print_losses(result["loss_per_column"])
         print_attacks(result)

@@ -66,7 +66,7 @@ def build_bar() -> tuple[Listener, Callable[[], None]]:
 
 
 def wait_for(start: Callable[[], None]) -> threading.Timer:
-    """Do it when patience ends."""
+    """A timer that calls a function when patience ends."""
     timer = threading.Timer(PATIENCE, start)
     timer.daemon = True
     timer.start()

@@ -81,7 +81,7 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
 
 
 def bar_end(bar: dict[str, Any]) -> float:
-    """Where a bar ends; null is infinity."""
+    """The eps at which a bar ends; null is infinity."""
     return float("inf") if bar["death"] is None else float(bar["death"])
 
 
