@@ -18,8 +18,8 @@ from kech.system.memory import (
     DISTANCE_BYTES,
     HELD_DISTANCE_BYTES,
     HOLE_BYTES,
-    PAIR_AXIS_BYTES,
-    PAIR_OF_POINTS_BYTES,
+    RIPS_AXIS_BYTES,
+    RIPS_BYTES,
     RIPSER_BYTES,
     SIMPLEX_BYTES,
 )
@@ -136,11 +136,13 @@ def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
 
 
 def rips_bytes(count: int, near: int, top: int, axes: int) -> int:
-    """What ripser may need: bytes for each simplex of the highest dimension it reduces (benchmarks/holes.py).
+    """What ripser may need, as benchmarks/holes.py measures it: for dimension 1 bytes for each pair of points, beyond
+    it bytes for each simplex of the highest dimension it reduces.
 
     From the eps at which some row reaches all others, nothing is open; so many pairs are `near`.  They make
     the most simplices when they are all pairs of a few rows (Kruskal and Katona).
     """
+    if top == 1:
+        return RIPSER_BYTES + int((RIPS_BYTES + RIPS_AXIS_BYTES * axes) * count**2)
     few = (isqrt(8 * near + 1) + 3) // 2
-    simplex = SIMPLEX_BYTES if top > 1 else PAIR_OF_POINTS_BYTES + PAIR_AXIS_BYTES * axes
-    return RIPSER_BYTES + HELD_DISTANCE_BYTES * count**2 + simplex * comb(few, top + 1)
+    return RIPSER_BYTES + HELD_DISTANCE_BYTES * count**2 + SIMPLEX_BYTES * comb(few, top + 1)
