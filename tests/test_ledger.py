@@ -393,7 +393,7 @@ def test_a_table_is_known_by_its_columns_and_its_cells_whatever_their_order(fold
     [
         ("{", "it is damaged"),
         ("[]", "it is damaged"),
-        ('{"ledger": 3, "key": "", "releases": []}', "not known to this kech"),
+        ('{"ledger": 3, "key": "", "releases": []}', "a newer kech wrote it"),
         ('{"ledger": 1, "key": "", "releases": [{"k": "x"}]}', "it is damaged"),
         ('{"ledger": 1, "key": "", "releases": []}', "its key is damaged"),
         ('{"ledger": 1, "key": "zz", "releases": []}', "its key is damaged"),

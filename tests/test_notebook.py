@@ -345,3 +345,12 @@ def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
         shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
     cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
     assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
+
+
+def test_a_release_says_which_values_it_gives_away():
+    rows = pa.table({"age": [1] * 4 + [90] * 4, "stroke": [1] * 4 + [0, 1, 0, 1]})
+    with kech.read_table(rows, quasi_identifiers=["age"], sensitive=["stroke"]) as table:
+        one, two = kech.make_release(table, k=4, effort="quick"), kech.make_release(table, k=4, l=2, effort="quick")
+    assert (one.given_away, two.given_away) == ({"stroke": 0.5}, {})
+    assert "50\xa0% of the published rows have their stroke value given away" in one._repr_html_()
+    assert "l=2 prevents it." in one._repr_html_() and "given away" not in two._repr_html_()

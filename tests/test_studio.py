@@ -448,6 +448,9 @@ def test_a_series_is_seen_and_its_next_version_published(tmp_path, run):
         assert [each["version"] for each in seen["versions"]] == [1, 2] and seen["in_force"]["wait"] == 0.1
         assert seen["versions"] == json.loads(run("series", tmp_path / "clinic", "--json").out)["versions"]
         assert sum(bar["rows"] for bar in seen["lives"]) == found["rows"] and seen["lives"][0]["versions"] == [1, 2]
+        bars = studio.json("GET", "/api/series/clinic/picture")
+        assert bars["private"] and "PRIVATE" in bars["svg"] and "version" in bars["svg"]
+        studio.json("GET", "/api/series/none/picture", status=422)
         for file in ("two.csv", "../two.csv"):
             asked = {"verb": "publish", "options": {"series": "clinic", "file": file}}
             studio.json("POST", f"/api/tables/{table}/jobs", asked, status=422)

@@ -524,6 +524,29 @@ def test_candidates_are_pinned_side_by_side(visit):
     expect(page.locator(".big")).to_have_text("1 in 3")
 
 
+@pytest.mark.long
+@tried_again
+def test_columns_without_names_are_no_dead_end(visit):
+    visitor = visit()
+    hand_over(visitor, "index.csv", b",age,sex\n" + b"".join(b"%d,%d,m\n" % (row, 20 + row % 5) for row in range(40)))
+    page = visitor.page
+    expect(page.get_by_role("alert").first).to_contain_text("Tick “Name columns that lack a name of their own”")
+    page.get_by_label("Name columns that lack").first.click()
+    expect(page.locator("[data-column='column_1']")).to_be_visible(timeout=SLOW)
+
+
+@pytest.mark.long
+@tried_again
+def test_a_plan_that_was_named_with_the_table_leaves_out_the_rest(visit, tmp_path):
+    table, plan = tmp_path / "people.csv", tmp_path / "kech.toml"
+    table.write_text("age,note,ward\n" + "".join(f"{20 + row % 5},x,{row % 3}\n" for row in range(40)))
+    kech.write_request(kech.Request().override(quasi_identifiers=["age"], sensitive=["ward"], k=4), plan)
+    visit.studio = visit.open.enter_context(running(tmp_path, table, plan))
+    page = settled(visit())
+    note = page.locator("[data-column='note']").get_by_role("combobox").first
+    expect(note).to_have_value("drop")
+
+
 @tried_again
 def test_a_second_tab_is_shown_and_not_overwritten(visit):
     visitor = visit()

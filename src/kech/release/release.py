@@ -29,7 +29,7 @@ from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
 from kech.release.query import build_query
-from kech.release.sharing import weigh_shared_values
+from kech.release.sharing import find_shared, weigh_shared_values
 from kech.release.tallies import ColumnTaker, HistoryTally, MappingDraft, PeopleTally, ValueTally, mapping_aside
 from kech.release.writing import (
     WRITTEN_FORMATS,
@@ -81,6 +81,11 @@ class Release:
         from kech.views.notebook import show_release
 
         return show_release(self, str(self.suppression["suppressed"]), self.public_loss)
+
+    @property
+    def given_away(self) -> dict[str, float]:
+        """Of sensitive columns the share of the rows whose whole class has one value; `l=2` prevents it."""
+        return find_shared(self.partition)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw how many classes of each size there are: the matplotlib axes."""

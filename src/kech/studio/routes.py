@@ -168,7 +168,10 @@ def series_routes(workspace: Workspace) -> list[Route]:
     async def look(request: Request) -> Response:
         return answer(await asyncio.to_thread(workspace.describe_series, request.path_params["series"]))
 
-    return [Route("/api/series/{series}", look)]
+    async def draw(request: Request) -> Response:
+        return answer(await asyncio.to_thread(workspace.draw_series, request.path_params["series"]))
+
+    return [Route("/api/series/{series}", look), Route("/api/series/{series}/picture", draw)]
 
 
 def tree_routes(workspace: Workspace) -> list[Route]:

@@ -409,6 +409,15 @@ class Workspace:
         bars = [{"versions": list(versions), **counts} for versions, counts in sorted(lives.items())]
         return series.to_json() | {"name": name, "lives": bars}
 
+    def draw_series(self, name: str) -> dict[str, Any]:
+        """The lives of the cohorts of a series as bars over its versions, as `kech zigzag --series --plot` draws them."""
+        lives = kech.compute_lives(kech.open_series(self.resolve_folder(name)))
+        file = self.folder / f"{secrets.token_hex(8)}.svg"
+        lives.plot(file)
+        text = file.read_text("utf-8")
+        file.unlink()
+        return {"private": True, "svg": text}
+
     async def forget(self, table: OpenTable) -> None:
         """Close one table."""
         self.tables.pop(table.id, None)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from kech.release.sentences import given_away_words
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.picture import BAR, ORANGE, Picture
@@ -105,7 +106,9 @@ def show_release(release: Any, suppressed: str, loss: float) -> str:
     """How many classes there are of each size; only what the certificate says too."""
     drawn = draw_sizes(Counter(release.partition.sizes.tolist()), size=SIZE)
     lines = [("columns", ", ".join(release.columns)), ("loss", format_figure(loss)), ("suppressed", suppressed)]
-    return card(repr(release), embed(drawn), grid(("published", ""), lines), private=False)
+    away = list(given_away_words(release.given_away))
+    warning = sentences([*away, *(["l=2 prevents it."] if away else [])])
+    return card(repr(release), embed(drawn), grid(("published", ""), lines), warning, private=False)
 
 
 # -- pieces --------------------------------------------------------------------------------------------
@@ -116,6 +119,11 @@ def card(title: str, *parts: str, private: bool) -> str:
     mark = f'<div style="font-size:85%">{PRIVATE}</div>' if private else ""
     style = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.4;max-width:46em"
     return f'<div style="{style}"><div><strong>{escape(title)}</strong></div>{mark}{"".join(parts)}</div>'
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Each a line."""
+    return "".join(f"<div>{escape(text)}</div>" for text in texts)
 
 
 def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

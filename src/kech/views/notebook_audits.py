@@ -3,13 +3,12 @@
 In: a result.  Out: HTML that stands alone.
 """
 
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Sequence
 from typing import Any
 
 from kech.release.sentences import cost_words, given_away_words
 from kech.views.markup import figure, format_distance, format_interval, format_rate
-from kech.views.notebook import MOST_LINES, SIZE, card, embed, format_figure, grid
+from kech.views.notebook import MOST_LINES, SIZE, card, embed, format_figure, grid, sentences
 from kech.views.pictures.released import draw_sizes
 
 
@@ -188,11 +187,6 @@ def show_lines(lines: Sequence[dict[str, Any]]) -> str:
     return grid(
         names, [[", ".join(v) if isinstance(v := line[n], list) else format_figure(v) for n in names] for line in shown]
     )
-
-
-def sentences(texts: Iterable[str]) -> str:
-    """Each a line."""
-    return "".join(f"<div>{escape(text)}</div>" for text in texts)
 
 
 def cost_grid(costs: Sequence[dict[str, Any]]) -> str:

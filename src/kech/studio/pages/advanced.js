@@ -10,7 +10,7 @@ import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
 import { t } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
-const series = { name: null, seen: null };
+const series = { name: null, seen: null, drawn: null };
 const redraw = () => set({ opened: state.opened + 1 });
 
 export function drawAdvanced() {
@@ -31,7 +31,8 @@ function answerOf(verb, options, draw) {
 
 const use = (change) => button(t("use"), () => { edit(change, "cut"); say(t("usedThis")); }, "small");
 const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
-const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? smallestK(), ...more }, ({ svg }) => h("div", {}, h("img", { class: "drawn", alt: `${t(of === "barcode" ? "regimes" : of)} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }), exporterOf(svg, of)));
+const shown = (svg, title, name) => h("div", {}, h("img", { class: "drawn", alt: `${title} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }), exporterOf(svg, name));
+const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? smallestK(), ...more }, ({ svg }) => shown(svg, t(of === "barcode" ? "regimes" : of), of));
 
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
@@ -96,7 +97,13 @@ function zigzag() {
 function drawSeries() {
   const names = state.known?.series ?? [];
   if (!names.length) return h("p", {}, t("noSeries"));
-  const look = async (name) => { Object.assign(series, { name, seen: await request("GET", `/api/series/${encodeURIComponent(name)}`).catch((fault) => ({ fault })) }); redraw(); };
+  const ask = (name, more = "") => request("GET", `/api/series/${encodeURIComponent(name)}${more}`).catch((fault) => ({ fault }));
+  const look = async (name) => {
+    Object.assign(series, { name, seen: await ask(name), drawn: null });
+    redraw();
+    const drawn = series.seen.fault ? null : await ask(name, "/picture");
+    if (series.name === name) { Object.assign(series, { drawn }); redraw(); }
+  };
   if (!series.name || !names.includes(series.name)) look(names[0]);
   const pick = select(names.map((name) => [name, name]), series.name ?? "", look, { "aria-label": t("series") }), { seen } = series;
   if (!seen || seen.fault) return [pick, seen?.fault ? refusal(seen.fault) : h("p", { class: "hint" }, t("computing"))];
@@ -109,7 +116,8 @@ function drawSeries() {
       await look(series.name);
     } catch (fault) { say(fault.message); }
   };
-  return [pick, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
+  const bars = series.drawn?.svg ? shown(series.drawn.svg, t("series"), series.name) : series.drawn?.fault ? refusal(series.drawn.fault) : h("p", { class: "hint" }, t("computing"));
+  return [pick, bars, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
     rowsOf([t("versions"), t("cohorts"), t("rowsTitle")], seen.lives.map((bar) => [bar.versions.join(", "), count(bar.cohorts), count(bar.rows)])),
     h("div", { class: "bar" }, field(t("versionFile"), file), button(t("publishNext"), publish, "small"))];
 }

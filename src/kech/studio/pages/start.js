@@ -53,7 +53,14 @@ export function reading() {
     h("div", { class: "fields" },
       isText && field(t("delimiter"), select([["", t("foundItself")], ...optionsOf("delimiter")], now.delimiter ?? "", put("delimiter"))),
       pick("encoding"), pick("decimal"), pick("dates"),
-      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: fieldOf("null_values").example.replaceAll(" ", ", ") }))));
+      field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: fieldOf("null_values").example.replaceAll(" ", ", ") }))),
+    isText && tick("rename_duplicates", now, put), tick("fold_variants", now, put));
+}
+
+function tick(name, now, put) {
+  const box = h("input", { type: "checkbox", onchange: (event) => put(name)(event.target.checked || null) });
+  box.checked = Boolean(now[name]);
+  return field(t(name), box, "", "check");
 }
 
 const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);

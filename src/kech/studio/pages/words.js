@@ -2,12 +2,15 @@
 
 const FIELDS = {
   "--allow-composition": "“Release it all the same”", "--alpha": "“alpha”", "--axis": "“It is read as”", "--c": "“c”", "--cut": "“Cut”", "--delimiter": "“Fields are parted by”",
-  "--earlier": "the earlier file", "--effort": "“Search”", "--encoding": "“Encoding”", "--eps": "eps", "--from": "an imported one", "--grid": "“Edges of intervals”", "--k": "“k”",
+  "--earlier": "the earlier file", "--effort": "“Search”", "--encoding": "“Encoding”", "--eps": "eps", "--fold-variants": "“Take spellings of one word as equal”", "--from": "an imported one", "--grid": "“Edges of intervals”", "--k": "“k”",
   "--kind": "“It is read as”", "--l": "“l”", "--l-kind": "“l counts”", "--null-values": "“Texts that mean missing”", "--path": "the path", "--person": "the role Person", "--protect-history": "“Protect whole histories”", "--qi": "the role Blur",
-  "--reading": "the reading", "--rows-are-people": "“Every row is another person”", "--sensitive": "the role Protect", "--suppress": "“Rows that may be left out”", "--t": "“t”", "--t-kind": "“Distance”",
+  "--reading": "the reading", "--rename-duplicates": "“Name columns that lack a name of their own”", "--rows-are-people": "“Every row is another person”", "--sensitive": "the role Protect", "--suppress": "“Rows that may be left out”", "--t": "“t”", "--t-kind": "“Distance”",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
+  [/Name a column that numbers the people \(--person COLUMN\), or say (--rows-are-people)\./, "Give a column that numbers the people the role Person, or tick $1."],
+  [/(--fold-variants joins them); in a plan, fold_variants = true below \[input\]\./, "$1."],
+  [/(Name it|Rename them), or say (--rename-duplicates)\./, "Tick $2."],
   [/^--l 2 mends it:/, "l = 2 mends it:"],
   [/^kech preview with --l 2 tells whether/, "Choose l = 2 to see whether"],
   [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} “Rows that may be left out” = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
