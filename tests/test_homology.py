@@ -532,10 +532,10 @@ def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
 @needs_ripser
 def test_refuses_boxes_when_their_simplices_do_not_fit():
     points = points_at(many_points("sphere", 3, 100, seed=4))
-    higher_bars(points, "box", 1, memory=5_000_000)
+    higher_bars(points, "box", 1, memory=75_000_000)
 
     with pytest.raises(ResourceError, match="100 points"):
-        higher_bars(points, "box", 2, memory=5_000_000)
+        higher_bars(points, "box", 2, memory=75_000_000)
 
 
 def test_refuses_quadratic_delaunay_complexes_from_samples():
