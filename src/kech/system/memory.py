@@ -37,10 +37,10 @@ PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 40  # at each position of a path, in the
 HOLE_BYTES = {2: 500, 3: 850, 4: 1_400}  # a point on so many axes, where boxes have holes of dimension 1
 DISTANCE_BYTES, HELD_DISTANCE_BYTES = 50, 30  # the square of the points while distances are ranked, and then
 RIPSER_BYTES = 70_000_000  # ripser and the libraries that it reads
-RIPS_BYTES, RIPS_AXIS_BYTES = 55, 6.5  # the square of the points while ripser reduces pairs, and each axis
+RIPS_BYTES, RIPS_AXIS_BYTES = 55, 7.5  # the square of the points while ripser reduces pairs, and each axis
 CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed
 SIMPLEX_BYTES = 60  # a simplex that ripser reduces for a higher dimension
-DELAUNAY_BYTES, DELAUNAY_GROWTH = 500, 1.6  # a cell of the Delaunay complex, and its growth with each axis
+DELAUNAY_BYTES, DELAUNAY_GROWTH = 700, 1.42  # a cell of the Delaunay complex, and its growth with each axis
 # comparing with earlier releases: release.admission; measured on 20,000 rows of 20 columns in four releases
 ROW_BYTES = 300  # a row of a release
 CELL_BYTES, CELL_COPIES = 400, 2  # a distinct cell that is published as it is, and copies of its text
