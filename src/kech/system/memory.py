@@ -8,7 +8,7 @@ own shares of --memory (tables/engines); DuckDB gets 0.3 of it.
 import re
 from collections.abc import Sequence
 
-from kech.errors import OutOfMemory, ResourceError, TooManyPoints, megabytes, unusable_value
+from kech.errors import OutOfMemory, ResourceError, TooManyPoints, megabytes
 from kech.system import machine
 
 # the program itself: tables, points, release
@@ -89,9 +89,7 @@ def half_the_memory() -> int:
 
 
 def check_memory(memory: str | None) -> str | None:
-    """The limit, checked: a size such as 2GB, and at least what kech needs for itself."""
-    if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
-        raise unusable_value("--memory", "Write a size such as 512MB or 2GB.")
+    """The limit, refused where it is less than what kech needs for itself."""
     if memory is not None and (size := in_bytes(memory)) < LEAST_BYTES:
         raise OutOfMemory("starting", size, LEAST_BYTES)
     return memory
