@@ -597,6 +597,15 @@ def test_forms_accept_what_a_request_accepts():
             assert reference.describe_field(field)["default"] in field.choices, name
 
 
+def test_the_help_of_a_field_names_every_choice_and_its_default():
+    worded = {"decimal", "cut"}  # a point or a comma in words; the default of --cut is the first that is named
+    for name, field in reference.FIELDS.items():
+        assert name in worded or [word for word in field.choices if not re.search(rf"\b{word}\b", field.help)] == []
+        usual = field.usual if field.default is None else field.default
+        if field.choices and name not in worded:
+            assert re.search(rf"\b{usual} \([^)]*default", field.help), name
+
+
 def test_another_limit_in_a_request_is_told_to_forms(monkeypatch):
     field = reference.FIELDS["t"]
     narrow = replace(field, numbers=replace(field.numbers, most=0.5), choices=("any",))

@@ -914,17 +914,6 @@ class SeriesPolicy(Part, frozen=True):
             **SHARE_BELOW_ONE,
         ),
     ] = None
-    gather: Annotated[
-        int | None,
-        Field(
-            "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
-            "The series remembers it.",
-            "500",
-            usual=0,
-            numbers=NumberRange(whole=True),
-            noun="a number of rows",
-        ),
-    ] = None
     departures: Annotated[
         str | None,
         Field(
@@ -955,6 +944,17 @@ class SeriesPolicy(Part, frozen=True):
             numbers=NumberRange(0, 1, step=0.01),
             noun="a share of the rows",
             percent=True,
+        ),
+    ] = None
+    gather: Annotated[
+        int | None,
+        Field(
+            "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
+            "The series remembers it.",
+            "500",
+            usual=0,
+            numbers=NumberRange(whole=True),
+            noun="a number of rows",
         ),
     ] = None
 

@@ -12,8 +12,8 @@ import tomli_w
 
 from kech.errors import BadOption, BadPlan, NoSuchFile, UsageError, check_path
 from kech.errors.wording import in_python
-from kech.request.parts import OLD_GRIDS, check_known
-from kech.request.request import FIELDS, PARTS, Request
+from kech.request.parts import OLD_GRIDS
+from kech.request.request import FIELDS, PARTS, Request, check_section
 
 REPEATED = re.compile("overwrite|declare .* twice|mutate")  # words of the parser
 # Words of plans of earlier versions, and what to write now.
@@ -48,7 +48,7 @@ def read_request(path: str | PathLike[str]) -> Request:
         if renamed := dict.fromkeys(find_old_words(plan)):
             raise BadPlan(path, f"it is for an earlier version of kech. Change these words: {'; '.join(renamed)}.")
         for name in plan:
-            check_section(name)
+            check_section(name, "a plan", "it below [{part}]")
         for section, name in find_paths(plan):
             section[name] = os.fspath(file.parent / section[name])
         return Request(**plan)
@@ -60,15 +60,6 @@ def read_request(path: str | PathLike[str]) -> Request:
         raise BadPlan(path, "a path in it is not a text. Write it in double quotes.") from None
     except BadOption as refusal:
         raise BadPlan(path, locate_in_plan(refusal)) from None
-
-
-def check_section(name: str) -> None:
-    """Refuse a name at the top of a plan that is no section; for a field, name its section."""
-    if name in FIELDS and name not in ("axes", *PARTS):
-        raise BadOption(
-            name, f"it is a field of the section {FIELDS[name].part}. Write it below [{FIELDS[name].part}]."
-        )
-    check_known(name, ("axes", *PARTS), "a plan has no such section.")
 
 
 def explain_fault(fault: str) -> str:

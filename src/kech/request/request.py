@@ -109,11 +109,10 @@ class Request(Part, frozen=True):
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:
-        """Refuse a keyword that is not the name of a section; for a field, name its section."""
-        if field := FIELDS.get(name):
-            advice = f"kech.Request({field.part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
-            raise BadOption(name, f"it is a field of the section {field.part}. Write {advice}.")
-        check_known(name, ("axes", *PARTS), "a request has no such section.")
+        """Refuse a keyword that is not the name of a section."""
+        check_section(
+            name, "a request", "kech.Request({part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
+        )
 
     @property
     def is_homological(self) -> bool:
@@ -177,6 +176,15 @@ FIELDS = {
     for section, part in {"request": Request, **PARTS}.items()
     for field in fields_of(part)
 }
+
+
+def check_section(name: str, whole: str, place: str) -> None:
+    """Refuse a name that is no section of a request or plan; for a field, name its section and the place for it."""
+    field = None if name in ("axes", *PARTS) else FIELDS.get(name)
+    if field:
+        where = place.format(part=field.part, name=name)
+        raise BadOption(name, f"it is a field of the section {field.part}. Write {where}.")
+    check_known(name, ("axes", *PARTS), f"{whole} has no such section.")
 
 
 def find_field(name: str) -> Field:
