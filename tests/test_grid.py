@@ -267,3 +267,20 @@ def test_no_end_has_more_decimals_than_people_read():
     with kech.read_table(pa.table({"weight": weights}), quasi_identifiers=["weight"]) as table:
         labels = kech.make_release(table, k=5).frame["weight"].to_pylist()
     assert max(len(end) for label in labels for end in re.findall(r"\d+\.?\d*", label)) <= 6
+
+
+def test_ends_between_months_are_no_oftener_somebodys_date_than_chance():
+    """Where few rows lie in a month, edges lie inside of it: in the middle between two dates, not after one."""
+    rng = np.random.default_rng(3)
+    days = np.datetime64("1997-01-01") + rng.choice(1500, 300, replace=False)
+    release = kech.make_release(
+        pa.table({"admitted": days.astype(str)}),
+        **{"k": 2, "quasi_identifiers": ["admitted"], "rows_are_people": True, "effort": "quick", "protect": "none"},
+    )
+    ends = [label.strip("[]").split(", ") for label in release.labels["admitted"] if label.startswith("[")]
+    held = {str(day) for day in days}
+    lower = {low for low, _ in ends if not low.endswith("-01")}
+    upper = {high for _, high in ends if np.datetime64(high) + 1 != (np.datetime64(high) + 1).astype("datetime64[M]")}
+    for inside in (lower, upper):
+        assert len(inside) > 10
+        assert len(inside & held) < 0.5 * len(inside)

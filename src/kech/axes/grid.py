@@ -320,10 +320,22 @@ def find_largest_k(rows_before: Ints, values_before: Ints, ranks: Ints) -> Ints:
             continue
         fair = np.flatnonzero(hiding * 2 >= best)
         roundest = fair[np.lexsort((-hiding[fair], ranks[inner[fair] - 1]))[0]]
-        mark, limit = int(inner[roundest]), int(min(limit, hiding[roundest]))
+        alike = (inner, hiding, values_before[inner], ranks[inner - 1])
+        mark, limit = find_middle(roundest, *alike), int(min(limit, hiding[roundest]))
         largest_k[mark] = limit
         cells += [(low, mark, limit), (mark, high, limit)]
     return largest_k[1:-1]
+
+
+def find_middle(chosen: int, marks: Ints, hiding: Ints, values_before: Ints, ranks: Ints) -> int:
+    """The middle one of the marks that are as good as the chosen one and lie between the same two values.
+
+    The first of them would follow a value at once, so that the end of a label would always be somebody's.
+    """
+    same = np.flatnonzero(np.all([each == each[chosen] for each in (hiding, values_before, ranks)], axis=0))
+    first, last = int(marks[same[0]]), int(marks[same[-1]])
+    middle = (first + last + first % 2) // 2
+    return int(marks[same[np.searchsorted(marks[same], middle)]])
 
 
 def count_hiding_rows(
