@@ -301,7 +301,7 @@ def test_a_plan_that_is_half_old_is_refused_with_the_new_words(tmp_path, text, n
 def test_an_old_grid_is_refused_with_the_new_words():
     with pytest.raises(BadOption) as refusal:
         Request().override(grid="loose")
-    assert refusal.value.typed == "--grid: loose is now another word. Write --grid round --protect ends."
+    assert refusal.value.typed == "--grid: loose is a word of an earlier version. Write --grid round --protect ends."
 
 
 def test_every_field_is_explained():

@@ -1013,7 +1013,8 @@ def check_grid(grid: Any) -> str | float:
     if isinstance(grid, str) and grid in OLD_GRIDS:
         now, protect = OLD_GRIDS[grid]
         raise BadOption(
-            "--grid", f"{grid} is now another word. Write --grid {now}{protect and f' --protect {protect}'}."
+            "--grid",
+            f"{grid} is a word of an earlier version. Write --grid {now}{protect and f' --protect {protect}'}.",
         )
     if not STEPS.contains(step):
         raise unusable_value("--grid", f"Write {', '.join(GRIDS)}, or a step{STEPS} (for dates, in days).")
