@@ -343,7 +343,7 @@ def test_another_table_is_not_the_original(town, folder, run):
     age = write_csv(generate_town(300, seed=8).select(["age"]), folder / "age.csv")
     with kech.read_table(age, quasi_identifiers=["age"]) as fewer, pytest.raises(NoSuchColumn):
         kech.run_attacks(release(), fewer)
-    with pytest.raises(BadOption, match="choose among edge, order"):
+    with pytest.raises(BadOption, match="Choose among edge, order"):
         kech.run_attacks(release(), table, attacks=["guess"])
     with pytest.raises(BadOption, match=r"^seed: "):
         kech.run_attacks(release(), table, seed=-1)
