@@ -4,7 +4,7 @@
 // k = 5: effort normal, one value changed, the mean of two seeds (November 2026).  Two seeds of equal values lie 0.3,
 // 0.5 and 0.9 % apart, so what is below that is "no difference beyond chance".  At k = 50 almost every other value
 // gives +0.1 to +0.3 %: the two seeds of the present values were lucky there.  Recipes on cells gain nothing in the town,
-// so it says nothing of their constants.  Other figures stand in docs/performance_targets.md.
+// so it says nothing of their constants.  Other figures stand in docs/explanation/measured/targets.md.
 // "Not measured" means that nobody compared other values.
 #pragma once
 
@@ -42,7 +42,7 @@ constexpr std::int64_t cut_batch = 8;
 // A run of k rows is cut in this many steps or more.  Not measured.
 constexpr std::int64_t cut_steps = 128;
 // In this many steps where the rows are of one point, from this k on: the work no longer grows with the rows of a
-// point (docs/how.md).
+// point (docs/explanation/how.md).
 constexpr std::int64_t cut_lent_steps = 8;
 constexpr std::int64_t cut_small_k = 32;
 

@@ -158,7 +158,8 @@ def stretch_reader(axis: Axis) -> Callable[[str], tuple[float, float]]:
 def join_sets(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Floats]:
     """Of sets: 0 where both labels are one and the same value, 1 otherwise.
 
-    Two values without an order are at distance 1 (docs/claims/merge_tree.md); how many a set prints is loss.
+    Two values without an order are at distance 1 (docs/explanation/claims/merge_tree.md).  How many a set prints is
+    loss.
     """
     del axis
     own = np.array([0.0 if not label or is_one_value(label) else 1.0 for label in labels])

@@ -30,7 +30,7 @@ from kech.points.points import Points
 from kech.request import Cut
 from kech.system.console import accept_interrupts, report, scale_progress
 
-# Which k are cut, searched and compared (measured: docs/claims/monotone.md).
+# Which k are cut, searched and compared (measured: docs/explanation/claims/monotone.md).
 FEW_KS = 8  # so many k are all searched, even with little effort
 SEARCH_FACTOR = 1.3  # with more k and quick effort, k this factor apart are searched
 LEAN_FACTOR = 1.1  # and k this factor apart start from what was found for a larger one
