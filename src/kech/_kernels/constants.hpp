@@ -146,6 +146,8 @@ constexpr std::size_t goal_rounds = 200;
 // Cuts tried on an axis, and cuts judged for a class.  Not measured.
 constexpr std::int64_t goal_cuts_tried = 64;
 constexpr std::size_t goal_cuts_judged = 48;
+// Costs and violations closer than this are equal.  Not measured.
+constexpr double goal_tie = 1e-12;
 
 // -- classes in balls -----------------------------------------------------------------------------------------
 
@@ -155,6 +157,14 @@ constexpr std::size_t ball_neighbours = 8;
 constexpr std::size_t ball_chain = 2;
 // Units into which the rows of a point are divided, at most, beside what is left of them.  Not measured.
 constexpr std::int64_t ball_units = 64;
+
+// -- enclosing balls ------------------------------------------------------------------------------------------
+
+// Shares of the square of the radius: a point so little outside is inside; a larger support must be better by more.
+// Steps without growth after which a ball is taken as it is.  Not measured.
+constexpr double ball_tolerance = 1e-14;
+constexpr double ball_rounding = 2e-15;
+constexpr int ball_patience = 20;
 
 // -- dual bound -----------------------------------------------------------------------------------------------
 

@@ -97,14 +97,14 @@ def find_deaths(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Float
     """When each class stops being the oldest of its component."""
     death, above = np.full(len(birth), np.inf), list(range(len(birth)))
 
-    def oldest(group: int) -> int:
+    def find_oldest(group: int) -> int:
         while above[group] != group:
             above[group] = above[above[group]]
             group = above[group]
         return group
 
     for eps, one, other in edges:
-        elder, younger = sorted((oldest(one), oldest(other)), key=lambda group: (birth[group], group))
+        elder, younger = sorted((find_oldest(one), find_oldest(other)), key=lambda group: (birth[group], group))
         death[younger], above[younger] = max(eps, birth[younger]), elder
     return death
 

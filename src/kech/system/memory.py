@@ -98,14 +98,9 @@ def check_need(need: int, limit: int, what: str, advice: str) -> None:
         raise ResourceError(f"{what} may need {sizes}. {advice} Or raise --memory by {megabytes(need - limit)}.")
 
 
-def machine_bytes() -> int:
-    """The memory of this machine, in bytes."""
-    return machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES")
-
-
 def half_the_memory() -> int:
     """Half of the memory of this machine, in bytes."""
-    return machine_bytes() // 2
+    return machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_memory(memory: str | None) -> str | None:
@@ -119,7 +114,9 @@ def check_memory(memory: str | None) -> str | None:
 
 def allowed_bytes(memory: str | None) -> int:
     """The limit in bytes; without one, 80 % of the memory of the machine."""
-    return in_bytes(memory) if memory else int(MACHINE_SHARE * machine_bytes())
+    if memory:
+        return in_bytes(memory)
+    return int(MACHINE_SHARE * machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES"))
 
 
 def limit_of(memory: str | None) -> int | None:
