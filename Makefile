@@ -66,6 +66,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/zigzag.py
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/profiles.py
+	$(BIN)/python benchmarks/holes.py --cap 240
 	$(BIN)/python benchmarks/loss.py
 	$(BIN)/python benchmarks/targets.py
 	$(BIN)/python benchmarks/attacks.py

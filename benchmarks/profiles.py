@@ -16,7 +16,7 @@ RESULTS = HERE / "results" / "profiles.json"
 PAGE = HERE / "pages" / "profiles.md"
 TOOLS = ("kech", "scipy", "hdbscan")
 CUTS = [("uniform", 500), ("uniform", 2_000), ("town", 2_000), ("adult", 30_162)]
-CASES = [("adult", 30_162, "box"), ("uniform", 100_000, "box"), ("uniform", 1_000_000, "box")]
+CASES = [("adult", 30_162, "box"), ("uniform", 1_000_000, "box")]  # those of the goal: 4 times faster than either peer
 QUICK = [("uniform", 20_000, "box"), ("uniform", 20_000, "ball")]
 
 
@@ -65,7 +65,8 @@ is what `compute_profile` does after reading: group, merge tree and nearest rows
 ## Where eps* is known
 
 The bound of eps and what the minimal cut reaches (quick effort), at k = 2, 5, 10, 20, 50 and 100: `met` counts the k at
-which they are equal, so that eps* is known; `ratio` is the largest quotient.
+which they are equal, so that eps* is known; `ratio` is the largest quotient. Up to 40 rows, an integer program finds
+eps* itself.
 
 {draw_cuts(found["cuts"])}"""
 

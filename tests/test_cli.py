@@ -65,6 +65,7 @@ def test_the_help_of_every_command_has_an_example(run, command):
     outcome = run(command, "--help")
     assert outcome.code == 0
     assert f"Example: kech {command}" in " ".join(outcome.out.split())
+    assert not re.search(r"default: (\[\]|False|None)|CHOICE\|", outcome.out)
 
 
 def test_kech_alone_shows_its_commands(run):

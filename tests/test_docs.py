@@ -3,6 +3,7 @@
 import json
 import re
 import runpy
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from reference import describe_options, describe_refusals, list_public_names, re
 
 import kech
 from kech.cli import app
+from kech.request import reference
 from kech.tables.demo import generate_town
 
 ROOT = Path(__file__).parents[1]
@@ -204,6 +206,22 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
         *plan.axes.values(),
     )
     assert [name for part in parts for name in part.__struct_fields__ if not re.search(rf"\b{name}\b", example)] == []
+
+
+def test_the_plan_of_the_manual_has_every_choice_and_every_default():
+    forms = reference.describe_forms()["fields"]
+    (example,) = re.findall(r"```toml\n(.*?)```", page("reference/plan.md"), re.S)
+    lines = {
+        "axes." * section.startswith("axes.") + name: line
+        for section in reversed(re.split(r"^\[", example, flags=re.M))  # the first line of a field counts
+        for name, line in re.findall(r"^(\w+) = (.*)", section, re.M)
+    }
+    choices = {name: forms[name]["choices"] for name in lines.keys() - {"axes.grid"} if forms[name]["choices"]}
+    assert [name for name, words in choices.items() if not all(word in lines[name] for word in words)] == []
+    usual = {name: forms[name]["default"] for name in lines.keys() - {"weights"}}
+    usual = {name: default for name, default in usual.items() if default is not None}
+    assert {name: tomllib.loads(f"_ = {lines[name]}")["_"] for name in usual} == usual
+    assert (len(choices) > 12, len(usual) > 18) == (True, True)
 
 
 def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):

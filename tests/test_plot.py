@@ -209,6 +209,9 @@ def test_what_cuts_reach_is_marked_at_its_eps():
 
     assert places.get("minimal cut", places.get("local, minimal cut")) == pytest.approx(reached.eps_at_most)
     assert places.get("local cut", places.get("local, minimal cut")) == pytest.approx(reached.local_eps)
+    narrow, cheap = (f"in {count} classes" for count in (reached.classes, reached.local_classes))
+    assert f"at k = 3 the cut minimal releases all rows {narrow}, none wider than eps" in words(ax.figure)
+    assert f"local, which loses least, {cheap}" in words(ax.figure)
     assert "k = 3 holds from eps" in ax.get_title("left")
 
 

@@ -319,10 +319,10 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
     assert shown == {**found.to_json([2, 5], [0.05, 0.2]), "plot": str(tmp_path / "p.svg")}
     assert [cut["k"] for cut in shown["reached"]] == [2, 5]
     assert all(cut["eps_at_least"] <= cut["eps_at_most"] <= cut["local_eps"] for cut in shown["reached"])
-    assert "minimal cut" in (tmp_path / "p.svg").read_text("utf-8")
+    drawn = (tmp_path / "p.svg").read_text("utf-8")
+    assert all(words in drawn for words in ("minimal cut", "k = 5: half of the rows can hide from eps", "PRIVATE"))
     assert run("profile", tmp_path / "t.csv", *options, "--no-cuts", "--json").out.count('"reached": []') == 1
     assert [line["k"] for line in shown["profile"]] == [2, 2, 5, 5]
-    assert "PRIVATE" in (tmp_path / "p.svg").read_text("utf-8")
 
 
 def test_the_screen_says_private_and_counts(tmp_path, run):
@@ -331,7 +331,15 @@ def test_the_screen_says_private_and_counts(tmp_path, run):
 
     assert shown.startswith("PRIVATE")
     assert "(none)" in shown
-    assert "9 rows, metric box" in shown
+    assert "9 rows, metric box\neps is measured between values as they are" in shown
+
+
+def test_spectra_with_exact_edges_measure_eps_as_profiles_do():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        reached = kech.search_partitions(kech.compute_profile(table), [2, 3, 4]).reached
+        spectrum = kech.compute_spectrum(table, k=[2, 3, 4], cut="minimal", grid="exact").to_json()["spectrum"]
+
+    assert [row["eps"] for row in spectrum] == pytest.approx([reached[k].eps_at_most for k in (2, 3, 4)], abs=1e-12)
 
 
 # -- the last rows, one person, stability ------------------------------------------------------------------

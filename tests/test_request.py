@@ -100,6 +100,12 @@ WRONG = {
     "labels": ["words"],
     "decimal": [";"],
     "dates": ["ydm"],
+    "encoding": ["klingon", "base64", ""],
+    "delimiter": ["ab", '"', "\n", "é", ""],
+    "field": [-3, 0, 1, 4, 9, 91, 121, 131, 2**61 - 1],
+    "memory": ["much", "5", "99999999TB"],
+    "engine": ["mysql", ""],
+    "master": ["", "local[", "two words"],
     "threads": [0, 1000],
     "max_points": [0],
     "wait": [-0.1, 1.0],
@@ -272,6 +278,30 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         'kind = "categorical" is now kind = "set"',
     ):
         assert now in refusal.value.typed
+
+
+@pytest.mark.parametrize(
+    ("text", "now"),
+    [
+        ('[labels]\ngrid = "loose"\n', 'grid = "loose" is now grid = "round" with protect = "ends"'),
+        ('[labels]\nlabels = "brackets"\n', 'labels = "brackets" is now labels = "text"'),
+        ('[release]\nlabels = "brackets"\n', 'labels = "brackets" is now labels = "text"'),
+        ('labels = "brackets"\n', 'labels = "brackets" is now labels = "text"'),
+        ("k = 3\n", "k: it is a field of the section goal. Write it below [goal]."),
+        ('l_kind = "entropy"\n', "l_kind: it is a field of the section goal. Write it below [goal]."),
+    ],
+)
+def test_a_plan_that_is_half_old_is_refused_with_the_new_words(tmp_path, text, now):
+    (tmp_path / "kech.toml").write_text(text, "utf-8")
+    with pytest.raises(BadPlan) as refusal:
+        read_request(tmp_path / "kech.toml")
+    assert now in str(refusal.value)
+
+
+def test_an_old_grid_is_refused_with_the_new_words():
+    with pytest.raises(BadOption) as refusal:
+        Request().override(grid="loose")
+    assert refusal.value.typed == "--grid: loose is now another word. Write --grid round --protect ends."
 
 
 def test_every_field_is_explained():
@@ -503,7 +533,7 @@ SCRIPTS = {
     path.name: path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name not in ("text.js", "words.js")
 }
 OTHER_MEANINGS = {  # words that are a choice of a field and also name something else in a page
-    *("number", "date", "hierarchy", "ordered", "set"),  # a type of a column, of an input or of a label; a verb
+    *("number", "date", "hierarchy", "ordered", "set", "text"),  # a type of a column, of an input or of a label; a verb
     *(
         "keep",
         "columns",
@@ -565,6 +595,15 @@ def test_forms_accept_what_a_request_accepts():
                         field.check({"age": end + beyond} if field.by_column else end + beyond)
         if field.choices:
             assert reference.describe_field(field)["default"] in field.choices, name
+
+
+def test_the_help_of_a_field_names_every_choice_and_its_default():
+    worded = {"decimal", "cut"}  # a point or a comma in words; the default of --cut is the first that is named
+    for name, field in reference.FIELDS.items():
+        assert name in worded or [word for word in field.choices if not re.search(rf"\b{word}\b", field.help)] == []
+        usual = field.usual if field.default is None else field.default
+        if field.choices and name not in worded:
+            assert re.search(rf"\b{usual} \([^)]*default", field.help), name
 
 
 def test_another_limit_in_a_request_is_told_to_forms(monkeypatch):

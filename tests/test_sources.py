@@ -185,7 +185,7 @@ def test_the_encoding_is_kept_for_the_plan(tmp_path):
 
 @pytest.mark.parametrize("name", ["", "klingon", "base64", "rot13", "a\0b", "undefined"])
 def test_what_is_no_encoding_is_refused(tmp_path, name):
-    with pytest.raises(BadOption, match="there is no encoding"):
+    with pytest.raises(BadOption, match="Name an encoding of text"):
         look_at(write(tmp_path / "t.csv", "a\n1\n"), encoding=name)
 
 

@@ -674,7 +674,7 @@ def test_a_name_with_odd_letters_becomes_a_plain_file(studio, folder):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
-def test_unknown_options_and_tables_are_refused(studio):
+def test_pictures_are_drawn_and_unknown_options_and_tables_refused(studio):
     table = studio.open_nine()
     assert studio.ask(table, "barcode", 422, more=1)["error"] == "BadOption"
     assert studio.ask(table, "lattice", 422, node=[0, 99])["error"] == "NoSuchNode"
@@ -682,6 +682,8 @@ def test_unknown_options_and_tables_are_refused(studio):
     assert studio.send("GET", f"/tables/{table}/nothing")[0] == 404
     assert studio.json("POST", f"/api/tables/{table}/cells", [9], 422)["error"] == "BadOption"
     assert studio.ask(table, "picture", 422, of="nothing")["error"] == "BadOption"
+    drawn = studio.ask(table, "picture", of="profile")["svg"]
+    assert all(words in drawn for words in ("minimal cut", "local cut", "k = 5: half of the rows can hide"))
     for path in ("nothing/nine.csv", "..%2f/x", f"{table}/kech.toml"):
         assert studio.send("GET", f"/api/releases/{path}")[0] in (404, 422)
     assert studio.send("POST", "/api/examples/nothing", b"")[0] == 404

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -9,15 +11,8 @@ import pytest
 
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier
-from kech.errors.wording import CHOICES
+from kech.request import reference
 from kech.tables.demo import nine_rows
-
-OF_NO_FIELD = {  # the choices of options that are no plain fields of a request
-    "encoding": ("utf-8", "utf-16", "latin-1", "cp1252"),
-    "metric": ("box", "ball"),
-    "reading": ("strict", "homological", "partition"),
-    "search": ("lattice", "chain"),
-}
 
 
 @pytest.mark.parametrize(
@@ -195,27 +190,37 @@ def test_a_refusal_in_the_studio_names_fields_by_their_labels_in_both_languages(
     assert by_hand <= {letter for pair in shown for letter in pair}
 
 
-def ask(option, word):
-    """What a request says to this word for an option; nothing where it takes it."""
-    try:
-        kech.Request().override(**{option.replace("-", "_"): word})
-    except BadOption as refusal:
-        return refusal.typed
-    return ""
+def choices_of_options():
+    """The words of every option that takes words: those of the forms, and those of single commands."""
+    fields = {name: field for name, field in reference.describe_forms()["fields"].items() if "." not in name}
+    words = {name: [*field["choices"], *field["offered"]] for name, field in fields.items()}
+    words = {name: [word for word in listed if isinstance(word, str)] for name, listed in words.items()}
+    return {name: listed for name, listed in words.items() if listed} | {
+        "reading": [*words["reading"], "partition"],
+        "search": ["lattice", "chain"],
+    }
 
 
-def test_the_words_of_an_option_are_the_values_that_it_takes():
-    assert {option: CHOICES[option] for option in OF_NO_FIELD} == OF_NO_FIELD
-    for option in CHOICES.keys() - OF_NO_FIELD:
-        listed = re.search(r"Choose among (.*?)(?:, or .*)?\.$", ask(option, "?"))
-        words = tuple(listed[1].split(", ")) if listed else [word for word in CHOICES[option] if not ask(option, word)]
-        assert tuple(words) == CHOICES[option]
+def test_every_word_of_an_option_is_quoted_in_python():
+    words = choices_of_options()
+    assert len(words) >= 14
+    for name, listed in words.items():
+        option = name.replace("_", "-")
+        said = {word: str(KechError(f"Use --{option} {word} here.")) for word in listed if re.match(r"\w|,", word)}
+        assert said == {word: f'Use {name}="{word}" here.' for word in said}
+        assert str(KechError(f"Use --{option} wisely.")) == f"Use {name} wisely."
+
+
+def test_a_message_is_in_python_before_a_request_is_imported():
+    code = "import kech; print(kech.errors.KechError('Say --qi COLUMN ..., --cut domain and --rename-duplicates.'))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said == 'Say quasi_identifiers=[COLUMN, ...], cut="domain" and rename_duplicates=True.\n'
 
 
 def test_no_sentence_gives_an_argument_a_word_that_it_does_not_take():
     given = re.compile(r'(\w+)="([^"]*)"(?: or (\w+))?')
     pairs = [pair for text in messages() if not given.search(text) for pair in given.findall(str(KechError(text)))]
-    names = {name.replace("-", "_"): words for name, words in CHOICES.items()}
+    names = choices_of_options()
     assert len(pairs) > 20
     assert [pair for pair in pairs if pair[0] != "person" and pair[1] not in names[pair[0]]] == []
     assert [pair for pair in pairs if pair[0] == "person" and pair[1] != "7"] == []

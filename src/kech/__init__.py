@@ -1,5 +1,6 @@
 """kech watches the rows of a table merge as eps grows, and cuts where every group has k rows."""
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from kech import errors
@@ -43,6 +44,13 @@ MODULES = {
 HOMES = {name: module for module, names in MODULES.items() for name in names}
 
 __all__ = sorted([*HOMES, "errors"])  # noqa: PLE0605
+
+
+@errors.wording.register_options
+def read_fields() -> Iterable[errors.wording.Option]:
+    """The fields of a request, imported when a message needs their words."""
+    fields: Iterable[errors.wording.Option] = import_module("kech.request").FIELDS.values()
+    return fields
 
 
 def __getattr__(name: str) -> object:

@@ -33,6 +33,7 @@ from kech.errors import BadCertificate, BadOption
 from kech.release.published import Published, dialect_of, find_identifying, find_identifying_together, read_published
 from kech.release.sentences import several_rows_words
 from kech.request import FIELDS, Request, read_request
+from kech.request.parts import usual_effort
 
 MISSING = "missing"
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
@@ -42,7 +43,7 @@ PARAMETERS = (
     *(field.name for field in PUBLIC),
     *("coarse", "step", "eps_error", "no_ledger", "allow_composition", "owner_secret", "k_reached"),
 )
-WORDS = ("round", "exact", *(word for field in PUBLIC for word in field.choices))
+WORDS = tuple(word for field in PUBLIC for word in field.choices)
 MOST_LABELS = 6
 SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths that are counted together; then all
 
@@ -134,7 +135,7 @@ def describe_plan(plan: Request) -> dict[str, Any]:
     hierarchies = {name: Path(axis.hierarchy).name for name, axis in sorted(plan.axes.items()) if axis.hierarchy}
     return {
         "identifiers": list(plan.columns.identifiers),
-        "effort": "normal" if plan.cut.effort is None else plan.cut.effort,
+        "effort": usual_effort(1) if plan.cut.effort is None else plan.cut.effort,
         "seed": plan.cut.seed,
         "hierarchies": Path(plan.columns.hierarchies).name if plan.columns.hierarchies else None,
         "hierarchy": hierarchies,

@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
             message = hide_passwords(suggest_close(str(misuse)), words)
-            sys.exit(screen.refuse(UsageError(f"{message} Run kech --help."), as_json))
+            command = " ".join(["kech", *(misuse.command_chain or ())])
+            sys.exit(screen.refuse(UsageError(f"{message} Run {command} --help."), as_json))
         except NoQuasiIdentifier as refusal:
             typed = shlex.join(["kech", *map(hide_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))

@@ -19,6 +19,7 @@ from kech.errors import BadOption, KechError, NoQuasiIdentifier, unusable_value
 from kech.request import FIELDS, Columns, Field, Goal
 from kech.request.parts import CUTS, KIND_WITHOUT_L
 from kech.request.reference import HEADINGS, heading_of
+from kech.request.request import LARGEST_K
 from kech.tables.source import find_address
 from kech.views import screen
 
@@ -38,7 +39,15 @@ OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="", show_default=False)]
 Numbers = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
-Files = Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")]
+Ks = Annotated[
+    list[str] | None,
+    Parameter(
+        consume_multiple=True,
+        negative="",
+        help=f"Values of k, with ranges: --k 2-20,50. By default 2 to {LARGEST_K}.",
+    ),
+]
+Files = Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", show_default=False)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Json = Annotated[bool, Parameter(negative="", show_default=False, group=OUTPUT, help="Print one JSON object.")]
 Certificate = Annotated[Path | None, Parameter(help="The certificate, if it is not beside the file.")]
@@ -110,7 +119,8 @@ def check_typed_options(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goa
     """Refuse typed options without effect: --effort without a search, --l-kind without --l, and so on."""
     for name in ("effort", "seed"):
         if typed.get(name) is not None and not any(CUTS[cut].is_searched for cut in cuts):
-            raise BadOption(f"--{name}", f"only --cut local and --cut minimal search. Omit --{name}.")
+            searched = " and ".join(f"--cut {cut}" for cut, rules in CUTS.items() if rules.is_searched)
+            raise BadOption(f"--{name}", f"only {searched} search. Omit --{name}.")
     if typed.get("reading") is not None and not any(CUTS[cut].by_components for cut in cuts):
         raise BadOption("--reading", "only --cut regime uses it. Add --cut regime, or omit --reading.")
     if typed.get("l_kind") is not None and goal.l is None:
@@ -171,12 +181,12 @@ def build_option(field: Field) -> Any:
     about |= {} if field.first else {"group": GROUPS[heading_of(field)]}
     if field.type is Any:
         return Annotated[Path | None, Parameter(**about)]
-    if field.type is bool:
+    if field.is_switch:
         return Annotated[bool | None, Parameter(negative="", **about)]
-    if field.name in ("axes", "weights", "levels") or field.type == tuple[str, ...]:
+    if field.name in ("axes", "weights", "levels") or field.is_list:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices and not field.numbers:
-        return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
+        return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, metavar="WORD", **about)]
     kind = str if field.type in (str | None, *MIXED) else int if is_int(field) else float
     return Annotated[kind | None, Parameter(converter=find_parser(field), **about)]
 
@@ -206,7 +216,7 @@ def parse_field(field: Field, typed: Any) -> Any:
         return dict(read_axis(text) for text in typed)
     if field.name in ("weights", "levels"):
         return dict(read_column_number(field, text) for text in split_names(typed))
-    return split_names(typed) if field.type == tuple[str, ...] else typed
+    return split_names(typed) if field.is_list else typed
 
 
 def read_plan_or_default(plan: Path | None) -> "kech.Request":

@@ -48,7 +48,7 @@ def series(
     folder: Path,
     /,
     *,
-    moved: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    moved: Annotated[list[Path], Parameter(consume_multiple=True, negative="", show_default=False)] = [],  # noqa: B006
     forget: Flag = False,
     yes: Flag = False,
     json: Json = False,

@@ -10,20 +10,23 @@ import kech
 from kech.cli.intake import (
     TABLE,
     Flag,
+    Ks,
     Names,
     Numbers,
     TableName,
     TypedOptions,
-    Whole,
     WholeOrNone,
     app,
     check_picture,
     parse_ks,
+    parse_whole,
     split_names,
     with_options,
 )
 from kech.errors import BadOption, BadTarget, unusable_value
 from kech.request import FIELDS
+from kech.request.parts import LARGEST_FIELD
+from kech.request.request import LARGEST_K
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
@@ -33,6 +36,24 @@ MOST_CUT = 5_000  # points that are cut at every k of a profile by default; for 
 USUAL_K = 5
 OVER_VERSIONS = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # options that it uses
 
+Metric = Annotated[str, Parameter(help="box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).")]
+Prime = Annotated[
+    int,
+    Parameter(
+        converter=parse_whole,
+        help=f"Coefficients of homology: integers modulo this prime, 2 to {LARGEST_FIELD}. They matter only where a "
+        "complex has torsion.",
+    ),
+]
+ProfileKs = Annotated[
+    list[str] | None,
+    Parameter(
+        consume_multiple=True,
+        negative="",
+        help=f"List these k, up to {LARGEST_K}: --k 2,5,20. With --person, k counts people.",
+    ),
+]
+
 
 @app.command
 @with_options(*TABLE, "max_points", "suppress")
@@ -41,9 +62,9 @@ def barcode(
     /,
     *,
     options: TypedOptions,
-    metric: str = "box",
+    metric: Metric = FIELDS["metric"].default,
     max_dimension: WholeOrNone = None,
-    field: Whole = 2,
+    field: Prime = FIELDS["field"].default,
     k: Numbers = None,
     reading: str | None = None,
     radii: Names = [],  # noqa: B006
@@ -58,13 +79,9 @@ def barcode(
 
     Parameters
     ----------
-    metric: str
-        box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
     max_dimension: int
         Largest dimension of holes. 0 shows components alone and is fast for millions of rows. By default 1 if memory
         and the extra `topology` allow it, else 0.
-    field: int
-        Coefficients of homology: integers modulo this prime, 2 to 127. They matter only where a complex has torsion.
     k: list[str]
         Show regimes for this k and larger ones; by default that of the plan, or 2. The plot draws several k side by
         side: --k 2,3,4. With --person, k counts people.
@@ -96,7 +113,7 @@ def barcode(
         )
         most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
         if needs_partitions(result, reading, most) and not no_partitions:
-            effort = "normal" if reading == "partition" else "quick"
+            effort = None if reading == "partition" else "quick"
             result = kech.search_partitions(result, ks, effort=effort, threads=opened.threads)
     chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
     readings = None if reading is None else [reading]
@@ -127,8 +144,8 @@ def profile(
     /,
     *,
     options: TypedOptions,
-    metric: str = "box",
-    k: Numbers = None,
+    metric: Metric = FIELDS["metric"].default,
+    k: ProfileKs = None,
     eps: Numbers = None,
     rows: Flag = False,
     one_person: Flag = False,
@@ -141,10 +158,6 @@ def profile(
 
     Parameters
     ----------
-    metric: str
-        box (any columns) or ball (Euclidean; numbers and dates).
-    k: list[str]
-        List these k, up to 100: --k 2,5,20. With --person, k counts people.
     eps: list[str]
         List these radii: --eps 0.01,0.05,0.2.
     rows: bool
@@ -194,7 +207,7 @@ def lattice(
     /,
     *,
     options: TypedOptions,
-    k: Numbers = None,
+    k: Ks = None,
     search: str | None = None,
     node: str | None = None,
     metric_columns: Names = [],  # noqa: B006
@@ -209,8 +222,6 @@ def lattice(
 
     Parameters
     ----------
-    k: list[str]
-        Values of k, with ranges: --k 2-20,50. By default 2 to 100.
     search: str
         lattice (default: all nodes, or a search where there are too many) or chain (the approximation of the paper).
     node: str

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from kech.cli.intake import Flag, Whole, app
 from kech.errors import BadTarget
+from kech.request import FIELDS
 from kech.studio import run_studio
 from kech.studio.entry import OneTimeAddress
 from kech.views import screen
@@ -22,7 +23,7 @@ def studio(
     plan: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
     port: Whole = 0,
-    key_file: Path | None = None,
+    key_file: Annotated[Path | None, Parameter(help=FIELDS["key_file"].help)] = None,
     no_browser: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -40,8 +41,6 @@ def studio(
         Folder below which the studio writes releases. By default the current folder.
     port: int
         Port of the page on 127.0.0.1. 0 takes a free port.
-    key_file: Path
-        Key file of a team, instead of your own secret. `kech ledger --new-key FILE` makes one.
     no_browser: bool
         Start no browser. Print the address, which opens the page once.
     json: bool

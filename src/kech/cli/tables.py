@@ -16,8 +16,8 @@ from kech.cli.intake import (
     Files,
     Flag,
     Json,
+    Ks,
     Names,
-    Numbers,
     TableName,
     TypedOptions,
     Whole,
@@ -32,6 +32,7 @@ from kech.cli.intake import (
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS, Columns, Goal
+from kech.request.parts import CUTS
 from kech.system.files import refuse_disk_errors
 from kech.tables.source import check_free, find_address
 from kech.views import screen
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from kech.audit.inspection import ColumnReport
 
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
+CutNames = Annotated[Names, Parameter(help=f"Cuts to compare: {', '.join(CUTS)}.")]
 FILES = Group("Files and earlier releases", sort_key=0)
 BEGIN = (
     "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
@@ -103,8 +105,8 @@ def spectrum(
     /,
     *,
     options: TypedOptions,
-    k: Numbers = None,
-    cut: Names = [],  # noqa: B006
+    k: Ks = None,
+    cut: CutNames = [],  # noqa: B006
     plot: Path | None = None,
     bound: Flag = False,
 ) -> None:
@@ -114,10 +116,6 @@ def spectrum(
 
     Parameters
     ----------
-    k: list[str]
-        Values of k, with ranges: --k 2-20,50. By default 2 to 100.
-    cut: list[str]
-        Cuts to compare: local, minimal, domain, regime.
     plot: Path
         Draw loss, classes and eps against k into this file: .svg, .png or .html.
     bound: bool
@@ -146,10 +144,10 @@ def release(
     series: Annotated[Path | None, Parameter(group=FILES)] = None,
     mapping: Annotated[Path | None, Parameter(group=FILES)] = None,
     as_sql: Annotated[Path | None, Parameter(group=FILES)] = None,
-    earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
-    allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
-    replace: Annotated[bool, Parameter(negative="", group=FILES)] = False,
-    no_ledger: Annotated[bool, Parameter(negative="", group=FILES)] = False,
+    earlier: Annotated[Files, Parameter(group=FILES)] = [],  # noqa: B006
+    allow_composition: Annotated[Flag, Parameter(group=FILES)] = False,
+    replace: Annotated[Flag, Parameter(group=FILES)] = False,
+    no_ledger: Annotated[Flag, Parameter(group=FILES)] = False,
     bound: Flag = False,
 ) -> None:
     """Write a k-anonymous table and its certificate; with --folder also its report and its plan.

@@ -28,10 +28,10 @@ from kech.cuts.starts import (
 from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
 from kech.request import Cut
+from kech.request.parts import FEW_KS, usual_effort
 from kech.system.console import accept_interrupts, report, scale_progress
 
 # Which k are cut, searched and compared (measured: docs/explanation/claims/monotone.md).
-FEW_KS = 8  # so many k are all searched, even with little effort
 SEARCH_FACTOR = 1.3  # with more k and quick effort, k this factor apart are searched
 LEAN_FACTOR = 1.1  # and k this factor apart start from what was found for a larger one
 PROBE_FACTOR = 2.5  # with more k, all kinds of start are tried at k this factor apart
@@ -134,8 +134,8 @@ def improve_cheapest(starts: Sequence[Partition], k: int, run: Run) -> Partition
 
 
 def choose_effort(ks: Sequence[int], effort: str | float | None) -> str | float:
-    """A name, or seconds; where nothing is asked, a few k are searched normally and many quickly."""
-    return effort if effort is not None else "normal" if len(ks) <= FEW_KS else "quick"
+    """A name, or seconds; where nothing is asked, the usual effort for so many k."""
+    return usual_effort(len(ks)) if effort is None else effort
 
 
 def ks_to_search(ks: Sequence[int], effort: str | float) -> list[int]:

@@ -34,13 +34,13 @@ def search_partitions(
     is none.
 
     The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold.  The
-    effort is that of a release: quick, normal (default), best, or seconds.
+    effort is that of a release.
     """
     if not isinstance(barcode, WeightedBarcode | Profile):
         raise BadOption("barcode", "it is neither a barcode nor a profile. Make one: kech.compute_barcode(table).")
     goals = [check_k(goal) for goal in ([k] if isinstance(k, int) else k)]
     units = barcode.filtration.units
-    how = Cut(effort="normal" if effort is None else effort)
+    how = Cut(effort=effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
     reached = {goal: search_reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
     return replace(barcode, reached={**barcode.reached, **reached})

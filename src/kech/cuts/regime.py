@@ -17,7 +17,6 @@ from kech.system.console import report
 from kech.topology.barcode import WeightedBarcode, build_barcode
 from kech.topology.filtration import Filtration, Ints, build_filtration
 from kech.topology.homology import highest_dimension
-from kech.topology.homology.reduction import check_field
 
 MOST_TRIED = 100  # of the first regimes, where all rows as one class miss a goal by people
 UNMET = "no regime that was tried reaches it by people, and the last one reaches"
@@ -31,7 +30,6 @@ def cut_regime(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threa
     if cut.eps is not None:
         yield from (cut_components(points, k, cut.eps, goal, threads=threads) for k in ks)
         return
-    check_field(cut.field)
     if cut.suppress:
         yield from (cut_without_lonely(points, k, cut, goal, threads=threads) for k in ks)
         return

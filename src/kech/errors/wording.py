@@ -4,32 +4,20 @@ In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: qu
 """
 
 import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Protocol
 
-RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
+# Options of commands that are no fields of a request; those that are come from `register_options`.
+RENAMED = {"from": "source", "output": "path"}
 FLAGS = {
     "allow-composition": "allow_composition=True",
     "no-ledger": "ledger=False",
     "pad": "pad=True",
     "replace": "replace=True",
-    "rows-are-people": "rows_are_people=True",
 }
-LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii", "eps", "on")
-CHOICES = {  # the words that an option takes
-    "cut": ("local", "minimal", "domain", "regime"),
-    "dates": ("ymd", "dmy", "mdy"),
-    "decimal": (".", ","),
-    "effort": ("quick", "normal", "best"),
-    "encoding": ("utf-8", "utf-16", "latin-1", "cp1252"),
-    "engine": ("duckdb", "postgres", "spark"),
-    "grid": ("round", "exact"),
-    "l-kind": ("distinct", "entropy", "recursive"),
-    "labels": ("text", "dash", "columns", "midpoint"),
-    "metric": ("box", "ball"),
-    "protect": ("full", "ends", "none"),
-    "reading": ("strict", "homological", "partition"),
-    "search": ("lattice", "chain"),
-    "t-kind": ("equal", "ordered"),
-}
+LISTS = ("earlier", "threshold", "radii", "eps", "on")
+WORDS = {"search": ("lattice", "chain"), "reading": ("partition",)}
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
@@ -47,7 +35,59 @@ NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, of any form
 PLACES = r"[A-Z]+\b(?: [A-Z]+\b)*(?: \.\.\.)?"  # such as FILE, COLUMN COLUMN or FILE ...
 EXAMPLE = rf"{PLACES}|\d+(?:\.\d+)?%|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,|{NAME}"
 OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
+LEFT_OUT = r"(?:omit|without) (?:--[a-z-]+,? (?:and |or )?)*$"  # before an option
 NUMBER = r"\d+(\.\d+)?"
+
+
+class Option(Protocol):
+    """What a field of a request says of itself."""
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+
+    @property
+    def name(self) -> str:
+        """The argument of Python."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that it takes."""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it takes several names."""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether it takes true or false."""
+
+
+READERS: list[Callable[[], Iterable[Option]]] = []
+
+
+def register_options(read: Callable[[], Iterable[Option]]) -> Callable[[], Iterable[Option]]:
+    """Decorator: the function that knows the fields of a request, called when the first message needs them."""
+    READERS.append(read)
+    return read
+
+
+@cache
+def find_fields() -> dict[str, Option]:
+    """The registered fields, by their options without dashes."""
+    return {field.option.removeprefix("--"): field for read in READERS for field in read()}
+
+
+def find_words(option: str) -> tuple[str, ...]:
+    """The words that an option takes."""
+    field = find_fields().get(option)
+    return (field.words if field else ()) + WORDS.get(option, ())
+
+
+def takes_list(option: str) -> bool:
+    """Whether an option takes several values."""
+    field = find_fields().get(option)
+    return option in LISTS or bool(field and field.is_list)
 
 
 def in_python(text: str) -> str:
@@ -62,10 +102,12 @@ def as_argument(match: re.Match[str]) -> str:
     option, example = match["option"], match["example"] or ""
     if option is None:
         return match[0]
-    rest, name = match[0].removeprefix(f"--{option}"), RENAMED.get(option, option.replace("-", "_"))
-    if option in FLAGS:
-        is_left_out = re.search("(?:omit|without) $", match.string[: match.start()], re.I)
-        return (name if is_left_out else FLAGS[option]) + rest
+    field, rest = find_fields().get(option), match[0].removeprefix(f"--{option}")
+    name = field.name if field else RENAMED.get(option, option.replace("-", "_"))
+    if option in FLAGS or (field and field.is_switch):
+        is_named = rest == "" and match.string.startswith(":", match.end())
+        is_left_out = re.search(LEFT_OUT, match.string[: match.start()], re.I)
+        return (name if is_named or is_left_out else FLAGS.get(option, f"{name}=True")) + rest
     value = as_value(option, example, match.string[match.end() :])
     comma = "," * match.string.startswith(" --", match.end())
     return f"{name}={value}{comma}" if value else name + rest
@@ -73,8 +115,8 @@ def as_argument(match: re.Match[str]) -> str:
 
 def as_value(option: str, example: str, following: str) -> str:
     """An example value in the syntax of Python; empty where the text behind the option is no value that it takes."""
-    parts = [part for part in re.split(r"[ ,]", example) if part]
-    if "..." in parts or (option in LISTS and (example.isupper() or len(parts) > 1)):
+    parts = [part for part in re.split(r"[ ,]", example) if part and not example.startswith(QUOTE)]
+    if "..." in parts or (takes_list(option) and (example.isupper() or len(parts) > 1)):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
     if option == "axis" and "=" in example:
         return "{{{!r}: {!r}}}".format(*example.partition("=")[::2])
@@ -83,7 +125,7 @@ def as_value(option: str, example: str, following: str) -> str:
     if example.endswith("%"):
         return f"{float(example[:-1]) / 100:g}"
     is_column = option == "person" and re.match(r"[.,;)]|$", following)
-    return f'"{example.strip(QUOTE)}"' if example and (is_column or example in CHOICES.get(option, ())) else ""
+    return f'"{example.strip(QUOTE)}"' if example and (is_column or example in find_words(option)) else ""
 
 
 def is_plain(part: str) -> bool:

@@ -3,7 +3,9 @@
 A field has its help text and the check of its value.  Command line, plan file, manual and studio use both.
 """
 
+import codecs
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -24,12 +26,19 @@ ROLES = {  # fields of [columns], each with the name of the role in the singular
     "keep": "keep",
 }
 PROTECTIONS = ("full", "ends", "none")
+USUAL_PROTECTION = "full"
 SENSITIVE_GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")  # fields of [goal] that need a sensitive column
 GRIDS = ("round", "exact")  # or a step
+ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")  # the usual ones; Python knows more
+OLD_GRIDS = {"auto": ("round", ""), "loose": ("round", "ends"), "tight": ("round", "none")}  # now grid and protect
 DELIMITERS = (",", ";", "\t", "|")  # among which kech finds that of a file
 KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
+ENGINES = ("duckdb", "postgres", "spark")
 EFFORTS = ("quick", "normal", "best")
+FEW_KS = 8  # so many k are all searched, and with the normal effort where none is named
 MOST_THREADS = 256
+MOST_FOLDED = 1000  # distinct texts of a column whose spellings are compared: it is a category
+LARGEST_FIELD = 127  # ripser holds coefficients in 8 bits with a sign: beyond, it never ends or ends the process
 LARGEST_SEED = 2**63 - 1
 SMALLEST_DELTA = 1e-15
 SMALLEST_RATE = 0.001  # of a sample: every larger double is a whole multiple of 2^-64
@@ -114,6 +123,11 @@ def list_cuts() -> str:
     return f"{', '.join(first)} or {last}"
 
 
+def usual_effort(ks: int) -> str:
+    """The effort of a search for this many k where none is named: few are searched normally, many quickly."""
+    return "normal" if ks <= FEW_KS else "quick"
+
+
 YES_OR_NO: dict[str, Any] = {  # arguments of every field that is a switch
     "example": "true",
     "accepts": lambda value: isinstance(value, bool),
@@ -185,6 +199,21 @@ class Field:
         """The option of the command line."""
         return OPTIONS.get(self.name, f"--{self.name.replace('_', '-')}")
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that a message may name as its values."""
+        return self.choices or tuple(value for value in self.offered if isinstance(value, str))
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the value is a list of names."""
+        return bool(self.type == tuple[str, ...])
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether the value is true or false."""
+        return self.type is bool
+
     def check(self, value: Any) -> None:
         """Refuse a value that the field does not accept."""
         if value is None or not (self.choices or self.numbers or self.accepts):
@@ -207,7 +236,7 @@ class Field:
 
     def convert(self, value: Any) -> Any:
         """A value from a plan or a dictionary, converted to the type of the field."""
-        if self.type == tuple[str, ...]:
+        if self.is_list:
             return as_names(value, self.option)
         try:
             return msgspec.convert(value, self.type)
@@ -243,6 +272,39 @@ class PartType(msgspec.StructMeta):
         check_known(name, cls.__struct_fields__, f"{cls.__name__} has no such field.")
 
 
+# -- checks of single values
+
+
+def is_small_prime(value: Any) -> bool:
+    """Whether a value is a prime that homology can compute with."""
+    number = operator.index(value)
+    return 2 <= number <= LARGEST_FIELD and all(number % divisor for divisor in range(2, number))
+
+
+def is_text_encoding(value: Any) -> bool:
+    """Whether Python knows this encoding of text."""
+    try:
+        "".encode(value)
+        return bool(codecs.lookup(value))
+    except LookupError:
+        return False
+
+
+def is_delimiter(value: Any) -> bool:
+    """Whether a text is one ASCII character that may separate the fields of a CSV file."""
+    return len(value.encode()) == 1 and value not in '"\r\n\0'
+
+
+def is_size(value: Any) -> bool:
+    """Whether a text is a size of memory, such as 2GB."""
+    return re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", value, re.I) is not None
+
+
+def is_master(value: Any) -> bool:
+    """Whether a text can be the master of Spark: a word, perhaps with the number of its threads, or an address."""
+    return re.fullmatch(r"[a-z][a-z0-9-]*(\[[^\s\[\]]+\]|://\S+)?", value) is not None
+
+
 class Part(msgspec.Struct, metaclass=PartType, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
     """A part of a request, which is a section of the plan file; its values are checked when it is created."""
 
@@ -266,15 +328,24 @@ class Input(Part, frozen=True):
     """How kech reads the cells of a file."""
 
     delimiter: Annotated[
-        str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";", offered=DELIMITERS)
+        str | None,
+        Field(
+            "Separator of the fields of a CSV file. By default kech finds it.",
+            ";",
+            offered=DELIMITERS,
+            accepts=is_delimiter,
+            reason="Give one ASCII character, not a quote or line break; write a tab as $'\\t'.",
+        ),
     ] = None
     encoding: Annotated[
         str | None,
         Field(
-            "Encoding of a CSV file: utf-8 (default), utf-16, latin-1 or cp1252.",
+            f"Encoding of a CSV file: {ENCODINGS[0]} (default), {', '.join(ENCODINGS[1:])}, or another of Python.",
             "latin-1",
-            usual="utf-8",
-            offered=("utf-8", "utf-16", "latin-1", "cp1252"),
+            usual=ENCODINGS[0],
+            offered=ENCODINGS,
+            accepts=is_text_encoding,
+            reason=f"Name an encoding of text that Python knows: {', '.join(ENCODINGS)}.",
         ),
     ] = None
     null_values: Annotated[
@@ -302,7 +373,7 @@ class Input(Part, frozen=True):
     fold_variants: Annotated[
         bool,
         Field(
-            "Treat spellings as equal (Female = female) in text columns with at most 1,000 values.",
+            f"Treat spellings as equal (Female = female) in text columns with at most {MOST_FOLDED:,} values.",
             **YES_OR_NO,
         ),
     ] = False
@@ -629,7 +700,14 @@ class Cut(Part, frozen=True):
         ),
     ] = "strict"
     field: Annotated[
-        int, Field("Coefficients of the homological reading: integers modulo this prime.", "3", public=True)
+        int,
+        Field(
+            f"Coefficients of the homological reading: integers modulo this prime, 2 to {LARGEST_FIELD}.",
+            "3",
+            accepts=is_small_prime,
+            reason=f"Give a prime from 2 to {LARGEST_FIELD}: --field 3.",
+            public=True,
+        ),
     ] = 2
     eps: Annotated[
         float | None,
@@ -678,11 +756,11 @@ class Cut(Part, frozen=True):
     effort: Annotated[
         str | float | None,
         Field(
-            "How long to search for a lower loss: quick, normal (default), best, or seconds for each k. Ctrl-C keeps "
-            "the best so far.",
+            f"How long to search for a lower loss: quick, {usual_effort(1)} (default; {usual_effort(FEW_KS + 1)} for "
+            f"more than {FEW_KS} k), best, or seconds for each k. Ctrl-C keeps the best so far.",
             "best",
             choices=EFFORTS,
-            usual="normal",
+            usual=usual_effort(1),
             numbers=NumberRange(),
             noun="a number of seconds",
         ),
@@ -730,7 +808,7 @@ class Labels(Part, frozen=True):
             "ends only) or none.",
             "ends",
             choices=PROTECTIONS,
-            usual="full",
+            usual=USUAL_PROTECTION,
             public=True,
         ),
     ] = None
@@ -761,7 +839,7 @@ class Labels(Part, frozen=True):
     def for_axis(self, axis: AxisChoice) -> tuple[str | float, str]:
         """The grid and the protection of one column."""
         grid = self.grid if axis.grid is None else axis.grid
-        return grid, (axis.protect or self.protect or "full") if grid == "round" else "none"
+        return grid, (axis.protect or self.protect or USUAL_PROTECTION) if grid == "round" else "none"
 
 
 class Limits(Part, frozen=True):
@@ -769,7 +847,12 @@ class Limits(Part, frozen=True):
 
     memory: Annotated[
         str | None,
-        Field("Memory that kech may use, such as 2GB. Larger tables go to encrypted temporary files.", "2GB"),
+        Field(
+            "Memory that kech may use, such as 2GB. Larger tables go to encrypted temporary files.",
+            "2GB",
+            accepts=is_size,
+            reason="Write a size such as 512MB or 2GB.",
+        ),
     ] = None
     threads: Annotated[
         int | None,
@@ -785,10 +868,19 @@ class Limits(Part, frozen=True):
         Field(
             "Engine that stores the rows: duckdb (files), postgres (tables of a server) or spark (files of any size).",
             "spark",
+            offered=ENGINES,
+            accepts=lambda value: value in ENGINES,
+            reason=f"Choose among {', '.join(ENGINES)}.",
         ),
     ] = None
     master: Annotated[
-        str | None, Field("Cluster of --engine spark: local[4] or spark://host:7077.", "spark://host:7077")
+        str | None,
+        Field(
+            "Cluster of --engine spark: local[4] or spark://host:7077.",
+            "spark://host:7077",
+            accepts=is_master,
+            reason="Write the address of a cluster: local[4] or spark://host:7077.",
+        ),
     ] = None
     max_points: Annotated[
         int | None,
@@ -818,17 +910,8 @@ class SeriesPolicy(Part, frozen=True):
             "Largest share of the new rows that may wait for a later version, those with the widest labels first: 0.1 "
             "or 10%. The series remembers it.",
             "10%",
+            usual=0.0,
             **SHARE_BELOW_ONE,
-        ),
-    ] = None
-    gather: Annotated[
-        int | None,
-        Field(
-            "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
-            "The series remembers it.",
-            "500",
-            numbers=NumberRange(whole=True),
-            noun="a number of rows",
         ),
     ] = None
     departures: Annotated[
@@ -857,9 +940,21 @@ class SeriesPolicy(Part, frozen=True):
             "Largest share of the known rows that may have other cells, or another key (default 50%). kech refuses "
             "more, since the key is probably wrong. The series remembers it.",
             "100%",
+            usual=0.5,
             numbers=NumberRange(0, 1, step=0.01),
             noun="a share of the rows",
             percent=True,
+        ),
+    ] = None
+    gather: Annotated[
+        int | None,
+        Field(
+            "New rows of later versions wait until there are this many. Divided together, they get narrower labels. "
+            "The series remembers it.",
+            "500",
+            usual=0,
+            numbers=NumberRange(whole=True),
+            noun="a number of rows",
         ),
     ] = None
 
@@ -915,6 +1010,11 @@ def check_grid(grid: Any) -> str | float:
         step = float(grid)
     except (TypeError, ValueError):
         step = inf
+    if isinstance(grid, str) and grid in OLD_GRIDS:
+        now, protect = OLD_GRIDS[grid]
+        raise BadOption(
+            "--grid", f"{grid} is now another word. Write --grid {now}{protect and f' --protect {protect}'}."
+        )
     if not STEPS.contains(step):
         raise unusable_value("--grid", f"Write {', '.join(GRIDS)}, or a step{STEPS} (for dates, in days).")
     return int(step) if step == int(step) else step

@@ -12,26 +12,28 @@ import tomli_w
 
 from kech.errors import BadOption, BadPlan, NoSuchFile, UsageError, check_path
 from kech.errors.wording import in_python
-from kech.request.parts import check_known
-from kech.request.request import FIELDS, PARTS, Request
+from kech.request.parts import OLD_GRIDS
+from kech.request.request import FIELDS, PARTS, Request, check_section
 
 REPEATED = re.compile("overwrite|declare .* twice|mutate")  # words of the parser
-# Words of plans before version 0.2, and what to write now.
+# Words of plans of earlier versions, and what to write now.
 RENAMED = (("cut", "style"), ("labels", "form"))
 SECTIONS = {
     "table": "[table] is now [input]",
     "reading": "[reading] is now [input]",
     "roles": "[roles] is now [columns]",
 }
-OLD_GRIDS = {
-    "auto": 'grid = "auto" is now grid = "round"',
-    "loose": 'grid = "loose" is now grid = "round" with protect = "ends"',
-    "tight": 'grid = "tight" is now grid = "round" with protect = "none"',
-}
-OLD_KINDS = {
-    "numeric": 'kind = "numeric" is now kind = "number"',
-    "ordinal": 'kind = "ordinal" is now kind = "ordered"',
-    "categorical": 'kind = "categorical" is now kind = "set", or kind = "hierarchy" for codes such as ZIP',
+OLD_VALUES = {
+    "grid": {
+        old: f'grid = "{grid}"' + (f' with protect = "{protect}"' if protect else "")
+        for old, (grid, protect) in OLD_GRIDS.items()
+    },
+    "kind": {
+        "numeric": 'kind = "number"',
+        "ordinal": 'kind = "ordered"',
+        "categorical": 'kind = "set", or kind = "hierarchy" for codes such as ZIP',
+    },
+    "labels": {"brackets": 'labels = "text"'},
 }
 
 
@@ -46,7 +48,7 @@ def read_request(path: str | PathLike[str]) -> Request:
         if renamed := dict.fromkeys(find_old_words(plan)):
             raise BadPlan(path, f"it is for an earlier version of kech. Change these words: {'; '.join(renamed)}.")
         for name in plan:
-            check_known(name, ("axes", *PARTS), "a plan has no such section.")
+            check_section(name, "a plan", "it below [{part}]")
         for section, name in find_paths(plan):
             section[name] = os.fspath(file.parent / section[name])
         return Request(**plan)
@@ -126,6 +128,8 @@ def find_old_words(plan: Mapping[str, Any]) -> Iterator[str]:
     for name in release:
         field = FIELDS.get(name)
         yield f"{name} in [release] is now {name} in [{field.part}]" if field else f"{name} no longer exists"
-    for section in (release, *(get_section(axes, column) for column in axes)):
-        yield from (advice for word, advice in OLD_GRIDS.items() if section.get("grid") == word)
-        yield from (advice for word, advice in OLD_KINDS.items() if section.get("kind") == word)
+    for section in (plan, release, get_section(plan, "labels"), *(get_section(axes, column) for column in axes)):
+        for name, values in OLD_VALUES.items():
+            old = section.get(name)
+            if isinstance(old, str) and old in values:
+                yield f'{name} = "{old}" is now {values[old]}'

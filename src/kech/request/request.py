@@ -32,7 +32,7 @@ from kech.request.parts import (
     set_fields,
 )
 
-LARGEST_K = 100  # of a spectrum for which no k is named
+LARGEST_K = 100  # of spectra, curves, profiles and pages for which no k is named
 
 PARTS: dict[str, type[Part]] = {
     "columns": Columns,
@@ -72,11 +72,11 @@ class Request(Part, frozen=True):
         set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
-        if self.cut.field != 2 and not self.is_homological:
+        if not self.is_default("field") and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
-        if self.cut.metric != "box" and not CUTS[self.cut.cut].measures_balls:
+        if not self.is_default("metric") and not CUTS[self.cut.cut].measures_balls:
             raise BadOption("--metric", "only --cut minimal measures balls. Add --cut minimal, or omit --metric.")
-        if self.cut.metric != "box" and self.cut.suppress:
+        if not self.is_default("metric") and self.cut.suppress:
             raise BadOption("--suppress", "rows are left out by boxes only. Omit it, or use --metric box.")
         if self.cut.suppress and self.cut.eps is not None:
             raise BadOption(
@@ -109,11 +109,10 @@ class Request(Part, frozen=True):
 
     @classmethod
     def refuse_unknown(cls, name: str) -> None:
-        """Refuse a keyword that is not the name of a section; for a field, name its section."""
-        if field := FIELDS.get(name):
-            advice = f"kech.Request({field.part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
-            raise BadOption(name, f"it is a field of the section {field.part}. Write {advice}.")
-        check_known(name, ("axes", *PARTS), "a request has no such section.")
+        """Refuse a keyword that is not the name of a section."""
+        check_section(
+            name, "a request", "kech.Request({part}={{{name!r}: ...}}), or kech.Request().override({name}=...)"
+        )
 
     @property
     def is_homological(self) -> bool:
@@ -126,9 +125,9 @@ class Request(Part, frozen=True):
         FIELDS["cut"].check(fields.get("cut"))
         rules = CUTS.get(fields.get("cut", ""))
         if rules and not rules.by_components:  # only cuts by components have these fields
-            fields = {"reading": "strict", "field": 2} | fields
+            fields = {name: FIELDS[name].default for name in ("reading", "field")} | fields
         if rules and not rules.measures_balls:
-            fields = {"metric": "box"} | fields
+            fields = {"metric": FIELDS["metric"].default} | fields
         for name in [*fields]:
             reset = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in reset}
@@ -154,13 +153,17 @@ class Request(Part, frozen=True):
         unused = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
-            "metric": self.cut.metric == "box",
+            "metric": self.is_default("metric"),
             "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,
             "suppress": not self.cut.suppress,
             "protect_history": not self.goal.protect_history,
         }
         return {name: value for name, value in parameters.items() if value is not None and not unused.get(name)}
+
+    def is_default(self, name: str) -> bool:
+        """Whether a field has its default."""
+        return bool(self.value(name) == FIELDS[name].default)
 
     def value(self, name: str) -> Any:
         """The value of a field, by its name."""
@@ -173,6 +176,15 @@ FIELDS = {
     for section, part in {"request": Request, **PARTS}.items()
     for field in fields_of(part)
 }
+
+
+def check_section(name: str, whole: str, place: str) -> None:
+    """Refuse a name that is no section of a request or plan; for a field, name its section and the place for it."""
+    field = None if name in ("axes", *PARTS) else FIELDS.get(name)
+    if field:
+        where = place.format(part=field.part, name=name)
+        raise BadOption(name, f"it is a field of the section {field.part}. Write {where}.")
+    check_known(name, ("axes", *PARTS), f"{whole} has no such section.")
 
 
 def find_field(name: str) -> Field:

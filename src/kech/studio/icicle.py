@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kech
+from kech.request.request import LARGEST_K
 
 MOST_LINES, MOST_STEPS = 300, 120
-LARGEST_K = 100  # beyond it a row is hidden for every k that a page offers
 
 
 def build_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:

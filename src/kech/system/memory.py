@@ -7,7 +7,7 @@ One table of figures in bytes.  Each was chosen so that the peak of the whole pr
 import re
 from collections.abc import Sequence
 
-from kech.errors import OutOfMemory, ResourceError, megabytes, unusable_value
+from kech.errors import OutOfMemory, ResourceError, megabytes
 from kech.system import machine
 
 # the program itself: tables, points, release
@@ -51,10 +51,12 @@ PERSON_CLASS_BYTES = 4  # a person and a class of a node, and a person
 PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 40  # at each position of a path, in the kernel and the result
 # holes: topology.homology; ripser measured on boxes, Qhull and the reduction on balls of 2 to 8 axes
 HOLE_BYTES = {2: 500, 3: 850, 4: 1_400}  # a point on so many axes, where boxes have holes of dimension 1
-DISTANCE_BYTES = 80  # a pair of points
+DISTANCE_BYTES, HELD_DISTANCE_BYTES = 50, 30  # the square of the points while distances are ranked, and then
+RIPSER_BYTES = 70_000_000  # ripser and the libraries that it reads
+RIPS_BYTES, RIPS_AXIS_BYTES = 55, 7.5  # the square of the points while ripser reduces pairs, and each axis
 CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed
-SIMPLEX_BYTES = 100  # a simplex that ripser reduces, and one more byte for each point
-DELAUNAY_BYTES, DELAUNAY_GROWTH = 500, 1.6  # a cell of the Delaunay complex, and its growth with each axis
+SIMPLEX_BYTES = 60  # a simplex that ripser reduces for a higher dimension
+DELAUNAY_BYTES, DELAUNAY_GROWTH = 700, 1.42  # a cell of the Delaunay complex, and its growth with each axis
 # comparing with earlier releases: release.admission; measured on 20,000 rows of 20 columns in four releases
 ROW_BYTES = 300  # a row of a release
 CELL_BYTES, CELL_COPIES = 400, 2  # a distinct cell that is published as it is, and copies of its text
@@ -104,9 +106,7 @@ def half_the_memory() -> int:
 
 
 def check_memory(memory: str | None) -> str | None:
-    """The limit, checked: a size such as 2GB, and at least what kech needs for itself."""
-    if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
-        raise unusable_value("--memory", "Write a size such as 512MB or 2GB.")
+    """The limit, refused where it is less than what kech needs for itself."""
     if memory is not None and (size := in_bytes(memory)) < LEAST_BYTES:
         raise OutOfMemory("starting", size, LEAST_BYTES)
     return memory

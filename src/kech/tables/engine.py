@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.errors import BadValue, InputError, TooManyPoints
+from kech.request.parts import MOST_FOLDED
 from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables import sql
 from kech.tables.batches import (
@@ -33,7 +34,6 @@ from kech.tables.source import Address
 from kech.tables.sql import MOST_DIGITS, CodedRows, ColumnCodes, ColumnType, Dialect, Layout, PackedCodes
 
 MOSTLY = 0.9  # share of numbers or dates from which a column of text is read as these
-MOST_FOLDED = 1000  # distinct texts of a column whose spelling is normalized: it is a category
 COLUMNS_PER_QUERY = 16  # that are described together
 LONGEST_FLOAT = 24  # characters of the longest exact double
 MOST_SHORT = 1 << 31  # numbers that fit an INTEGER

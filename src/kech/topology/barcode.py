@@ -17,7 +17,7 @@ import numpy as np
 
 from kech.errors import KechError, MissingExtra, ResourceError, unusable_value
 from kech.points.points import PointLimit, Points, build_points
-from kech.request import Labels, check_k
+from kech.request import FIELDS, Labels, check_k
 from kech.system.console import report
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
@@ -25,10 +25,9 @@ from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_radii
 from kech.topology.homology import find_holes, highest_dimension
 from kech.topology.homology.boxes import count_varying
-from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import find_class_counts, keep_increases
 
-READINGS = ("homological", "strict", "partition")
+READINGS = (*reversed(FIELDS["reading"].choices), "partition")
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 500
@@ -384,7 +383,7 @@ def compute_barcode(
     check_is_table(table)
     if max_dimension is not None and max_dimension < 0:
         raise unusable_value("--max-dimension", "Give a dimension, 0 or more.")
-    check_field(field)
+    FIELDS["field"].check(field)
     warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
     points.check_has_rows()

@@ -18,12 +18,12 @@ from kech._kernels import Widths, merge_points
 from kech.axes import Axis, LineAxis
 from kech.errors import BadOption, unusable_value
 from kech.points.points import Points
+from kech.request import FIELDS
 from kech.system.console import report
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-METRICS = ("box", "ball")
 MOST_BALL_AXES = 10  # the smallest ball of a few points is found by trying all of their subsets
 
 
@@ -90,8 +90,7 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Wi
 
 def check_metric(points: Points, metric: str) -> None:
     """Refuse balls for columns that are not numbers or dates as they are; boxes measure any column."""
-    if metric not in METRICS:
-        raise unusable_value("--metric", f"Choose among {', '.join(METRICS)}.")
+    FIELDS["metric"].check(metric)
     if metric == "box":
         return
     if len(points.axes) > MOST_BALL_AXES:

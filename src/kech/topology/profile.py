@@ -25,6 +25,7 @@ from kech.errors import BadOption, unusable_value
 from kech.points.people import ALONE
 from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
+from kech.request.request import LARGEST_K
 from kech.system.console import report
 from kech.system.memory import ENGINE_POINT_BYTES, RADIUS_BYTES
 from kech.tables.frames import as_frame
@@ -33,7 +34,6 @@ from kech.tables.table import Table, check_is_table
 from kech.topology.barcode import PartitionReach
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric, check_radii
 
-LARGEST_K = 100
 SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
 LAST_SHARE = 0.005  # of the rows: those that are advised on as the last to hide
 ROUND_KS = (2, 5, 10, 20, 50, 100)

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from kech.release.sentences import given_away_words
+from kech.request.parts import ROLES
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.picture import BAR, ORANGE, Picture
@@ -32,8 +33,7 @@ PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for public
 
 def show_table(table: Any) -> str:
     """Columns by role; how many values each quasi-identifier has, of as many as there are rows."""
-    roles = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
-    columns_of_role = {role.replace("_", "-"): getattr(table, role) for role in roles if getattr(table, role)}
+    columns_of_role = {role.replace("_", "-"): getattr(table, role) for role in ROLES if getattr(table, role)}
     lines = [(role, ", ".join(names)) for role, names in columns_of_role.items()]
     distinct = {name: table.facts(name).distinct for name in table.quasi_identifiers}
     picture = share_bars(distinct, "distinct values", table.rows) if distinct else ""

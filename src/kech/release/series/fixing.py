@@ -34,13 +34,7 @@ STAY = (
     "labels",
 )
 
-POLICY = {  # until something else is said
-    "wait": 0.0,
-    "departures": "hold",
-    "corrections": "keep",
-    "most_changed": 0.5,
-    "gather": 0,
-}
+POLICY = {field.name: field.usual for field in FIELDS.values() if field.part == "series" and field.usual is not None}
 
 
 def fill_policy(request: Request, known: Mapping[str, Any]) -> Request:

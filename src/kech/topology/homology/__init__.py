@@ -13,7 +13,7 @@ from kech.system.memory import half_the_memory
 from kech.topology.filtration import Filtration, build_filtration, check_metric
 from kech.topology.homology.balls import ball_bars
 from kech.topology.homology.boxes import box_bars, no_bars
-from kech.topology.homology.reduction import Holes, check_field
+from kech.topology.homology.reduction import Holes
 
 
 def find_holes(
@@ -32,7 +32,6 @@ def find_holes(
     by default half of the machine's, is refused before it begins.  Who has the merge tree of the points gives it.
     """
     check_metric(points, metric)
-    check_field(field)
     highest = max(highest_dimension(points, metric), 0)
     limit = half_the_memory() if memory is None else memory
     if metric == "ball":

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from kech._kernels import find_holes
 from kech.errors import MissingExtra, ResourceError
 from kech.points.points import Points
-from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, HOLE_BYTES, SIMPLEX_BYTES
+from kech.system.memory import (
+    CORNER_BYTES,
+    DISTANCE_BYTES,
+    HELD_DISTANCE_BYTES,
+    HOLE_BYTES,
+    RIPS_AXIS_BYTES,
+    RIPS_BYTES,
+    RIPSER_BYTES,
+    SIMPLEX_BYTES,
+)
 from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, sort_bars
 
 MOST_AXES = max(HOLE_BYTES)  # of our own kernel: work grows tenfold with each more
@@ -48,12 +57,12 @@ def rips_bars(points: Points, top: int, highest: int, limit: int, *, field: int,
     except ImportError:
         raise MissingExtra("Homology of boxes above dimension 1, or on more than 4 columns,", "topology") from None
     count, looked = len(points.codes), min(top, highest)
-    check_holes(DISTANCE_BYTES * count**2, limit, count)
+    check_holes(RIPSER_BYTES + DISTANCE_BYTES * count**2, limit, count)
     if zero_length:
         check_holes(sum(CORNER_BYTES * (n + 1) * comb(count, n + 1) for n in range(1, top + 1)), limit, count)
     lengths, ranks = rank_distances(points)
     near = int((ranks <= ranks.max(axis=0).min()).sum() - count) // 2
-    check_holes(DISTANCE_BYTES * count**2 + rips_bytes(count, near, looked), limit, count)
+    check_holes(rips_bytes(count, near, looked, len(points.axes)), limit, count)
     if len(lengths) > FLOAT32_COUNTS:
         raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
     ranks_of_bars = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
@@ -126,11 +135,14 @@ def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
     return lengths, ranks
 
 
-def rips_bytes(count: int, near: int, top: int) -> int:
-    """What ripser may need: bytes for each simplex of the highest dimension it reduces, measured.
+def rips_bytes(count: int, near: int, top: int, axes: int) -> int:
+    """What ripser may need, as benchmarks/holes.py measures it: for dimension 1 bytes for each pair of points, beyond
+    it bytes for each simplex of the highest dimension it reduces.
 
     From the eps at which some row reaches all others, nothing is open; so many pairs are `near`.  They make
     the most simplices when they are all pairs of a few rows (Kruskal and Katona).
     """
+    if top == 1:
+        return RIPSER_BYTES + int((RIPS_BYTES + RIPS_AXIS_BYTES * axes) * count**2)
     few = (isqrt(8 * near + 1) + 3) // 2
-    return (SIMPLEX_BYTES + count) * comb(few, top + 1)
+    return RIPSER_BYTES + HELD_DISTANCE_BYTES * count**2 + SIMPLEX_BYTES * comb(few, top + 1)

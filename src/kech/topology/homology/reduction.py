@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import unusable_value
 from kech.system.memory import check_need
 
 Floats = NDArray[np.float64]
@@ -15,7 +14,6 @@ Ints = NDArray[np.int64]
 Bars = dict[int, Floats]  # births and deaths, n x 2, by dimension
 Chain = dict[int, int]  # faces, each with its coefficient, which is not 0
 
-LARGEST_FIELD = 127  # ripser holds coefficients in 8 bits with a sign: beyond, it never ends or ends the process
 ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
 
@@ -41,12 +39,6 @@ class Faces(NamedTuple):
 def check_holes(need: int, limit: int, count: int) -> None:
     """Refuse a search for holes among so many points that needs too much memory."""
     check_need(need, limit, f"Holes among {count:,} points", ADVICE)
-
-
-def check_field(field: int) -> None:
-    """Refuse coefficients that are not integers modulo a prime."""
-    if not 2 <= field <= LARGEST_FIELD or any(field % n == 0 for n in range(2, field)):
-        raise unusable_value("--field", f"Give a prime from 2 to {LARGEST_FIELD}: --field 3.")
 
 
 def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) -> Iterator[tuple[int, Floats]]:

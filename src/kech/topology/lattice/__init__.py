@@ -21,6 +21,7 @@ from kech.points.partition import Partition
 from kech.points.people import count_at_codes
 from kech.points.points import Points, build_points
 from kech.request import check_k
+from kech.request.request import LARGEST_K
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
@@ -33,7 +34,6 @@ __all__ = ["GeneralizationLattice", "LatticeNode", "PathBar", "build_lattice", "
 
 MEMORY = 1 << 30  # bytes, half for the figures of all nodes, half for the classes kept while rolling up
 LEAST = 1 << 24  # of them, however little the points leave
-LARGEST_K = 100  # of a curve for which no k is named
 
 
 @dataclass(frozen=True, eq=False, repr=False)

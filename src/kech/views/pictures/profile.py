@@ -25,8 +25,11 @@ from kech.views.pictures.picture import (
 
 TITLE = "Exposure profile: how many rows cannot hide among k"
 NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
-ADVICE = "k = {k:,}: half of the rows can hide from eps {eps_half:.4g} on, all from {eps_all:.4g}{last}."
-LAST = "; without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}"
+ADVICE = (
+    "k = {k:,}: half of the rows can hide from eps {eps_half:.4g} on, 90 % from {eps_most:.4g}, all from {eps_all:.4g}."
+)
+COLUMN = "{column} isolates most: without it half of the rows can hide from {eps_half_without:.4g}."
+LAST = "Without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}."
 USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
 REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
@@ -62,9 +65,12 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
 
 
 def advise(profile: Any) -> str:
-    """What the profile says at a usual k."""
-    hiding = profile.describe_hiding(min(USUAL_K, profile.largest_k))
-    return ADVICE.format(**hiding, last=LAST.format(**hiding) if hiding["last_rows"] else "")
+    """What the profile says at a usual k; of columns where they were compared."""
+    k = min(USUAL_K, profile.largest_k)
+    compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
+    advice = profile.advise(k) if compared else profile.describe_hiding(k)
+    parts = [ADVICE, *([COLUMN] if compared else []), *([LAST] if advice["last_rows"] else [])]
+    return "\n".join(parts).format(**advice, eps_most=profile.eps_for(k, [0.9])[0])
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:

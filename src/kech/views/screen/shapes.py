@@ -15,6 +15,8 @@ MOST_LINES = 40
 MOST_NODES = 6
 MOST_STEPS = 20
 MOST_VERSIONS = 36
+RULER = "eps is measured between values as they are; kech spectrum does so with --grid exact, else between round edges."
+CHAINS = "Searched: nodes with {column} at any level and all others at the same one, from below. Others may lose less."
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -161,6 +163,7 @@ def print_profile(result: dict[str, Any]) -> None:
     say_private("a profile is counted from real rows; do not publish it.")
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}")
+    say(RULER)
     print_eps_error(result)
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
@@ -278,6 +281,8 @@ def print_lattice(result: dict[str, Any]) -> None:
         figures = (f"{node['classes']:,}", f"{node['suppressed']:,}", f"{node['loss']:.4f}")
         table.add_row(str(node["k"]), *figures, levels, describe_certainty(node, result["search"]))
     out().print(table)
+    if result["search"] == "chain":
+        say(CHAINS.format(column=max(result["heights"], key=result["heights"].__getitem__)))
     if result["peak_bytes"]:
         say(f"Classes of all nodes took {result['peak_bytes'] / 2**20:,.0f} MB at most.")
     for k, nodes in (result["minimal"] or {}).items():
