@@ -612,7 +612,7 @@ def test_a_full_disk_is_refused(refuse, folder, name):
 def test_memory_that_is_too_small_while_publishing_is_refused(refuse, folder, target, monkeypatch):
     pq.write_table(pa.table({"age": [1] * 60_000, "job": [f"{i:060}" for i in range(60_000)]}), folder / "t.parquet")
     monkeypatch.setattr("kech.tables.duckdb.DuckDB._lock", without_spill)
-    monkeypatch.setattr("kech.tables.duckdb.SHARE", 0.04)
+    monkeypatch.setattr("kech.tables.duckdb.DUCKDB_SHARE", 0.04)
     command = ("release", folder / "t.parquet", "-o", target, "--k", 2, *QI, "--sensitive", "job", "--memory", "320MB")
     refuse(*command, code=5, says="Out of memory while")
 

@@ -281,7 +281,7 @@ SPILLED = [pytest.param(0.1, 0, marks=pytest.mark.long, id="enough"), pytest.par
 
 @pytest.mark.parametrize(("share", "code"), SPILLED)
 def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
-    monkeypatch.setattr("kech.tables.duckdb.SHARE", share)
+    monkeypatch.setattr("kech.tables.duckdb.DUCKDB_SHARE", share)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest, code=code)
@@ -601,7 +601,7 @@ def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
     connect = DuckDB._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}
     monkeypatch.setattr(DuckDB, "_connect", lambda self, given: connect(self, given | openly))
-    monkeypatch.setattr("kech.tables.duckdb.SHARE", 0.1)
+    monkeypatch.setattr("kech.tables.duckdb.DUCKDB_SHARE", 0.1)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)

@@ -132,6 +132,14 @@ def test_links_lead_somewhere(path):
             assert not anchor or anchor in anchors(found), link
 
 
+def test_every_page_that_the_source_names_exists():
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".pyi", ".hpp", ".cpp", ".js")]
+    texts = [path.read_text("utf-8") for path in sources]
+    named = {name.rstrip(".") for text in texts for name in re.findall(r"\bdocs/[\w./-]+", text)}
+    assert len(named) > 3
+    assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
 def test_every_page_is_in_the_menu():
     listed = {DOCS / "index.md"}
     for path in DOCS.rglob("*.md"):

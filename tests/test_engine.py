@@ -584,7 +584,7 @@ LONG = {
 @pytest.fixture
 def short_lines(monkeypatch):
     """With 320 MB lines of 2,000 bytes are read, and of 8,000 with any."""
-    for name, size in {"duckdb.LINE": 8000, "duckdb.LINES": 48_000, "csv_dialect.BLOCK": 64}.items():
+    for name, size in {"duckdb.LINE_BYTES": 8000, "duckdb.LINES": 48_000, "csv_dialect.BLOCK": 64}.items():
         monkeypatch.setattr(f"kech.tables.{name}", size)
 
 

@@ -117,7 +117,7 @@ def test_odd_questions_are_refused_or_have_no_answer():
 
     assert kech.search_partitions(barcode, 2).reached == {}
     assert barcode.find_start("partition", 2).at_least == INF
-    with pytest.raises(BadOption, match="it is no barcode"):
+    with pytest.raises(BadOption, match="it is neither a barcode nor a profile"):
         kech.search_partitions("town.csv", 2)
 
 

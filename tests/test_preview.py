@@ -215,12 +215,12 @@ def nine():
         (("date", 91.32, 0.0, 0.0, 0.0), "becomes ranges of 3 months on average."),
         (("date", 3652.5, 0.0, 0.0, 0.0), "becomes ranges of 10 years on average."),
         (("hierarchy", 12.0, 0.25, 0.0, 0.0), "becomes labels that stand for 12 values on average, as it is in 25\u00a0% of the rows."),  # noqa: E501
-        (("set", 2.0, 0.0, 0.0, 0.5), "becomes sets of 2 values on average; in 50\u00a0% of the rows it is not told."),
+        (("set", 2.0, 0.0, 0.0, 0.5), "becomes sets of 2 values on average; in 50\u00a0% of the rows it is hidden."),
         (("number", 1.0, 1.0, 0.0, 0.0), "stays as it is."),
-        (("number", 1.0, 0.97, 0.0, 0.03), "stays as it is in 97\u00a0% of the rows; in 3\u00a0% of the rows it is not told."),  # noqa: E501
+        (("number", 1.0, 0.97, 0.0, 0.03), "stays as it is in 97\u00a0% of the rows; in 3\u00a0% of the rows it is hidden."),  # noqa: E501
         (("number", 1.0, 0.9877, 0.0123, 0.0), "stays as it is; missing in 1.23\u00a0% of the rows."),
         (("date", 45.0, 0.0, 0.02, 0.0), "becomes ranges of 45 days on average; missing in 2\u00a0% of the rows."),
-        (("number", None, 0.0, 0.0, 1.0), "is not told at all."),
+        (("number", None, 0.0, 0.0, 1.0), "is hidden."),
         (("number", None, 0.0, 0.0, 0.0, 0.5, 1.0), "is told by one end only; open-ended in 100\u00a0% of the rows."),
         (("number", 5.0, 0.0, 0.0, 0.0, 0.5, 0.4), "becomes ranges of 5 on average; open-ended in 40\u00a0% of the rows."),  # noqa: E501
     ],

@@ -200,7 +200,7 @@ def test_the_order_of_rows_says_nothing_and_is_never_the_same():
 @pytest.mark.parametrize("most", [0, 1 << 30])  # bytes of rows that are shuffled here; DuckDB sorts what is more
 def test_no_seed_decides_the_order(most, monkeypatch):
     orders = []
-    monkeypatch.setattr("kech.tables.duckdb.MOST_ROWS", most)
+    monkeypatch.setattr("kech.tables.duckdb.SHUFFLED_BYTES", most)
     with read(people(200), ["age", "sex"], keep=["id"]) as table:
         for _ in range(2):
             random.seed(1)

@@ -178,6 +178,18 @@ def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
     assert [phrase for phrase in phrases if not any(re.search(phrase, text) for text in said)] == []
 
 
+def test_a_refusal_in_the_studio_names_fields_by_their_labels_in_both_languages():
+    pages = Path(kech.__file__).parent / "studio" / "pages"
+    words, labels = ((pages / name).read_text("utf-8") for name in ("words.js", "text.js"))
+    keys = set(re.findall(r"(?<!\$)\{([a-z][\w:-]*)\}", words)) | set(re.findall(r'labelOf\("(\w+)"\)', words))
+    assert len(keys) > 15
+    assert [key for key in keys if len(re.findall(rf'^  "?{key}"?: "', labels, re.MULTILINE)) != 2] == []
+    by_hand = set(re.findall("“([^”$]+)”", words))
+    assert by_hand <= {"alpha", "c", "k", "l", "t"}
+    shown = re.findall(r'^  \w+Field: "(?:.*\((\w+)\)|(\w+)(?: .*)?)",$', labels, re.MULTILINE)
+    assert by_hand <= {letter for pair in shown for letter in pair}
+
+
 def choices_of_options():
     """The words of every option that takes words: those of the forms, and those of single commands."""
     fields = {name: field for name, field in reference.describe_forms()["fields"].items() if "." not in name}

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-HOUSE = "kech"
+PACKAGE = "kech"
 ROWS = 300
 
 
@@ -25,11 +25,11 @@ class Walk(NamedTuple):
     @property
     def packages(self) -> list[str]:
         """The entries of src/kech that were passed."""
-        return sorted({module.split(".")[1] for module in self.functions if module != HOUSE})
+        return sorted({module.split(".")[1] for module in self.functions if module != PACKAGE})
 
 
 class Tracer:
-    """Hears every call on this thread; frames of kech alone count."""
+    """Follows every call on this thread; frames of kech alone count."""
 
     def __init__(self) -> None:
         self.functions: dict[str, set[str]] = {}
@@ -37,7 +37,7 @@ class Tracer:
         self.stack: list[str | None] = []
         self.deepest: tuple[str, ...] = ()
 
-    def hear(self, frame: FrameType, event: str, _: Any) -> None:
+    def trace(self, frame: FrameType, event: str, _: Any) -> None:
         """Note a call of a function of kech, or leave it."""
         if event == "call":
             self.enter(frame)
@@ -60,8 +60,8 @@ class Tracer:
     def name(self, frame: FrameType, code: CodeType) -> str | None:
         """`module:function` where the frame is one of kech."""
         module = str(frame.f_globals.get("__name__", ""))
-        lock_new_draft = module.split(".", maxsplit=1)[0] == HOUSE and module != "kech._kernels"
-        return f"{module}:{code.co_qualname}" if lock_new_draft and not code.co_name.startswith("<") else None
+        is_kech = module.split(".", maxsplit=1)[0] == PACKAGE and module != "kech._kernels"
+        return f"{module}:{code.co_qualname}" if is_kech and not code.co_name.startswith("<") else None
 
 
 def walk_release(folder: Path) -> Walk:
@@ -76,7 +76,7 @@ def walk_release(folder: Path) -> Walk:
         kech, other, folder / "warm.csv", kech.Ledger(folder / "ledger")
     )  # what is imported when it is first used is imported now
     tracer = Tracer()
-    sys.setprofile(tracer.hear)
+    sys.setprofile(tracer.trace)
     try:
         release_file(kech, source, folder / "released.csv")
     finally:
@@ -114,7 +114,7 @@ def show(walk: Walk, *, everything: bool) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="list the modules")
-    asked = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made:
-        os.environ |= {"KECH_HOME": made, "KECH_CACHE": "0"}  # the ledger and the secret of nobody
-        show(walk_release(Path(made)), everything=asked.all)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ |= {"KECH_HOME": folder}  # the ledger and the secret of nobody
+        show(walk_release(Path(folder)), everything=options.all)

@@ -195,6 +195,7 @@ class BallSearch {
         return true;
     }
 
+    // One unit of the sphere goes to another class, such that the ball becomes smaller; or nothing changes.
     bool release_one(std::size_t at) {
         double before = ball(at).radius;
         most_ = before * (1 - rounding);

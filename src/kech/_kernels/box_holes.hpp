@@ -66,6 +66,7 @@ class RankSpace {
         return a == b ? 0.0 : widths_.width(used_[j], a, b);
     }
 
+    // The distance of two places on one axis; of equal ones, the places between them, axis and lower place decide.
     PairLength side(std::size_t j, Place a, Place b) const {
         Place lo = std::min(a, b), hi = std::max(a, b);
         return {width(j, lo, hi), hi - lo, static_cast<std::int32_t>(j), lo};
@@ -369,7 +370,7 @@ class CriticalPairs {
     // One point of each component of the link of a pair.
     std::vector<Place> part_link(std::size_t p, std::size_t q, const PairLength& length) const {
         std::vector<Part> parts = split_link(p, q, length);
-        UnionFind sets(parts.size());
+        UnionFind<> sets(parts.size());
         for (bool is_close : {true, false})
             for (std::size_t i = 0; i < parts.size(); ++i)
                 for (std::size_t k = 0; k < i; ++k) {
@@ -551,7 +552,7 @@ class HoleReduction {
     }
 
     void find_joins(const std::vector<CriticalPair>& pairs) {
-        UnionFind sets(space_.size());
+        UnionFind<> sets(space_.size());
         for (const auto& pair : pairs)
             if (pair.ways.empty()) joins_.push_back(sets.join(pair.from, pair.to));
     }

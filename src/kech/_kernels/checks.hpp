@@ -276,15 +276,15 @@ inline void check_cells(const Grid& cells, std::span<const double> widths) {
 
 // The next axis of a lattice, and all its points have codes there.
 inline void check_axis(const Lattice& lattice, const Grid& cells, std::span<const double> widths) {
-    require(lattice.added() < lattice.axes(), "there are no more axes than codes of a point");
+    require(lattice.axes_with_levels() < lattice.axes(), "there are no more axes than codes of a point");
     check_cells(cells, widths);
-    auto [low, high] = lattice.range(lattice.added());
+    auto [low, high] = lattice.range(lattice.axes_with_levels());
     require(low >= 0 && static_cast<std::size_t>(high) < cells.columns, "a code is not on its axis");
 }
 
 // A level for each of the first axes, or for all of them.
 inline void check_node(const Lattice& lattice, std::span<const int> node, bool whole) {
-    require(lattice.added() == lattice.axes(), "every axis has levels");
+    require(lattice.axes_with_levels() == lattice.axes(), "every axis has levels");
     require(whole ? node.size() == lattice.axes() : node.size() <= lattice.axes(), "a node has a level on each axis");
     for (std::size_t j = 0; j < node.size(); ++j)
         require(node[j] >= 0 && static_cast<std::size_t>(node[j]) < lattice.levels(j), "there is no such level");

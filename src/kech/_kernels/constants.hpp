@@ -4,7 +4,7 @@
 // k = 5: effort normal, one value changed, the mean of two seeds (November 2026).  Two seeds of equal values lie 0.3,
 // 0.5 and 0.9 % apart, so what is below that is "no difference beyond chance".  At k = 50 almost every other value
 // gives +0.1 to +0.3 %: the two seeds of the present values were lucky there.  Recipes on cells gain nothing in the town,
-// so it says nothing of their constants.  Other figures stand in docs/performance_targets.md.
+// so it says nothing of their constants.  Other figures stand in docs/explanation/measured/targets.md.
 // "Not measured" means that nobody compared other values.
 #pragma once
 
@@ -42,7 +42,7 @@ constexpr std::int64_t cut_batch = 8;
 // A run of k rows is cut in this many steps or more.  Not measured.
 constexpr std::int64_t cut_steps = 128;
 // In this many steps where the rows are of one point, from this k on: the work no longer grows with the rows of a
-// point (docs/how.md).
+// point (docs/explanation/how.md).
 constexpr std::int64_t cut_lent_steps = 8;
 constexpr std::int64_t cut_small_k = 32;
 
@@ -146,6 +146,8 @@ constexpr std::size_t goal_rounds = 200;
 // Cuts tried on an axis, and cuts judged for a class.  Not measured.
 constexpr std::int64_t goal_cuts_tried = 64;
 constexpr std::size_t goal_cuts_judged = 48;
+// Costs and violations closer than this are equal.  Not measured.
+constexpr double goal_tie = 1e-12;
 
 // -- classes in balls -----------------------------------------------------------------------------------------
 
@@ -155,6 +157,14 @@ constexpr std::size_t ball_neighbours = 8;
 constexpr std::size_t ball_chain = 2;
 // Units into which the rows of a point are divided, at most, beside what is left of them.  Not measured.
 constexpr std::int64_t ball_units = 64;
+
+// -- enclosing balls ------------------------------------------------------------------------------------------
+
+// Shares of the square of the radius: a point so little outside is inside; a larger support must be better by more.
+// Steps without growth after which a ball is taken as it is.  Not measured.
+constexpr double ball_tolerance = 1e-14;
+constexpr double ball_rounding = 2e-15;
+constexpr int ball_patience = 20;
 
 // -- dual bound -----------------------------------------------------------------------------------------------
 

@@ -313,10 +313,16 @@ struct Problem {
     }
 
     std::size_t nearest(const Class& members, const MeasuredBox& box) const {
+        return nearest(members, box, [](const Member&) { return true; });
+    }
+
+    template <class Accepts>
+    std::size_t nearest(const Class& members, const MeasuredBox& box, const Accepts& accepts) const {
         std::size_t found = 0;
         double width = infinity;
         for (std::size_t i = 0; i < members.size(); ++i)
-            if (double here = box.width_with(at(members[i].point)); here < width) width = here, found = i;
+            if (double here = box.width_with(at(members[i].point)); here < width && accepts(members[i]))
+                width = here, found = i;
         return found;
     }
 };

@@ -22,7 +22,7 @@ class Words {
                 std::size_t cells, std::uint32_t* numbers) {
         for (std::size_t i = 0; i < cells; ++i) {
             bool missing = bits && !(bits[(bit + i) >> 3] >> ((bit + i) & 7) & 1);
-            numbers[i] = missing ? 0 : find(letters + ends[i], static_cast<std::size_t>(ends[i + 1] - ends[i]));
+            numbers[i] = missing ? 0 : find_or_add(letters + ends[i], static_cast<std::size_t>(ends[i + 1] - ends[i]));
         }
     }
 
@@ -35,7 +35,7 @@ class Words {
         std::uint32_t number = 0;  // 0: free
     };
 
-    std::uint32_t find(const char* text, std::size_t length) {
+    std::uint32_t find_or_add(const char* text, std::size_t length) {
         std::uint64_t hash = hash_text(text, length);
         std::size_t at = hash & (places_.size() - 1);
         for (; places_[at].number; at = (at + 1) & (places_.size() - 1))

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "constants.hpp"
+
 namespace kech {
 
 // The farthest point from the centre joins the support until nobody is outside; supports hold at most axes + 1 points.
@@ -21,10 +23,10 @@ class EnclosingBall {
         for (std::size_t i = 0; i < count; ++i)  // rounding is relative to the ball then, not to where it lies
             for (std::size_t j = 0; j < axes; ++j) points_[i * axes + j] -= points[j];
         double most = 0, least = infinity;
-        for (int stalled = 0; stalled < patience;) {  // near the end the ball grows by less than a float can tell
+        for (int stalled = 0; stalled < constants::ball_patience;) {  // near the end the ball grows by less than a float can tell
             const double* outside = farthest();
             double reach = square_distance(centre_.data(), outside);
-            if (reach <= square_ * (1 + tolerance)) return;
+            if (reach <= square_ * (1 + constants::ball_tolerance)) return;
             least = std::min(least, reach);
             support_.push_back(outside);
             solve(std::exchange(support_, {}));
@@ -48,8 +50,7 @@ class EnclosingBall {
     }
 
   private:
-    static constexpr double tolerance = 1e-14, rounding = 2e-15, infinity = std::numeric_limits<double>::infinity();
-    static constexpr int patience = 20;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
 
     double square_distance(const double* a, const double* b) const {
         double sum = 0;
@@ -85,7 +86,7 @@ class EnclosingBall {
         if (!circumscribe(through, centre)) return;
         double reach = 0;
         for (auto point : few) reach = std::max(reach, square_distance(centre.data(), point));
-        if (reach >= square_ * (1 - rounding)) return;
+        if (reach >= square_ * (1 - constants::ball_rounding)) return;
         square_ = reach;
         centre_ = std::move(centre);
         support_ = std::move(through);

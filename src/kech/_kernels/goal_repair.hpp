@@ -66,7 +66,6 @@ class GoalRepair {
         }
     };
     static constexpr std::size_t nobody_given = ~std::size_t{0};
-    static constexpr double tie = 1e-12;  // costs and violations closer than this are equal
 
     void read(const Shares& start) {
         classes_.clear();
@@ -204,7 +203,7 @@ class GoalRepair {
         }
         for (auto& [cost, other] : near) {
             double apart = violation(classes_[at]) + violation(classes_[other]);
-            if (joint_violation(classes_[at], classes_[other]) >= apart - tie) continue;
+            if (joint_violation(classes_[at], classes_[other]) >= apart - constants::goal_tie) continue;
             absorb(at, other);
             return true;
         }
@@ -293,7 +292,7 @@ class GoalRepair {
         for (auto& [cost, other] : near) {
             double left = joint_violation(classes_[at], classes_[other]);
             if (left == 0) return other;
-            if (better < 0 && left < own - tie) better = other;
+            if (better < 0 && left < own - constants::goal_tie) better = other;
         }
         return better < 0 ? near[0].second : better;
     }
@@ -365,9 +364,9 @@ class GoalRepair {
         std::int64_t taken = other.held.members[trade.take].point;
         std::int64_t given = gives ? one.held.members[trade.give].point : -1;
         double left = judge_->violation(counts_with(one.held.counts, given, taken), one.held.rows + !gives);
-        if (by_people() && left < one.violation - tie) left += violation_with(one.held.holders, given, taken);
+        if (by_people() && left < one.violation - constants::goal_tie) left += violation_with(one.held.holders, given, taken);
         trade.score = price / (one.violation - left);
-        if (left >= one.violation - tie || trade.score >= best.score) return;
+        if (left >= one.violation - constants::goal_tie || trade.score >= best.score) return;
         double theirs = judge_->violation(counts_with(other.held.counts, taken, given), other.held.rows - !gives);
         if (by_people() && theirs <= other.violation) theirs += violation_with(other.held.holders, taken, given);
         if (theirs <= other.violation) best = trade;
@@ -495,7 +494,7 @@ class GoalRepair {
     // Where no straight cut holds: every value is halved on its own, at its own middle of the axis.  The parts then have
     // the values of the whole in proportion, and their boxes overlap; the cheapest axis on which both hold.
     bool halve(const JudgedClass& one, JudgedClass& low, JudgedClass& high) const {
-        double least = one.cost - tie;
+        double least = one.cost - constants::goal_tie;
         bool found = false;
         for (std::size_t j = 0; j < axes_; ++j) {
             if (one.box.lo[j] == one.box.hi[j]) continue;
@@ -554,7 +553,7 @@ class GoalRepair {
         for (std::size_t e = 0, i = 0; e < ends.size(); ++e) {
             for (; i < ends[e]; ++i) rows += add(box, members[i]);
             double both = upper[e] + cost(box, rows);
-            if (both < one.cost - tie) cuts.push_back({both, axis, at(members[ends[e] - 1])[axis]});
+            if (both < one.cost - constants::goal_tie) cuts.push_back({both, axis, at(members[ends[e] - 1])[axis]});
         }
     }
 

@@ -174,7 +174,7 @@ class Lattice {
 
     std::size_t points() const { return points_; }
     std::size_t axes() const { return axes_; }
-    std::size_t added() const { return levels_.size(); }
+    std::size_t axes_with_levels() const { return levels_.size(); }
     std::size_t levels(std::size_t axis) const { return levels_[axis].width.size(); }
     std::int64_t rows() const { return std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0}); }
 

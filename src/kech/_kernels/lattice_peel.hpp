@@ -63,7 +63,7 @@ class Nodes {
                 std::size_t axis = axes_;
                 for (std::size_t j = 0; j < axes_; ++j) {
                     if (at[j] + 1u >= means[j].size()) continue;
-                    double wait = (means[j][at[j] + 1] - means[j][at[j]] + 1e-3) * -logarithm(1 - random.share());
+                    double wait = (means[j][at[j] + 1] - means[j][at[j]] + 1e-3) * -logarithm(1 - random.uniform());
                     if (wait < best) best = wait, axis = j;
                 }
                 open = axis < axes_;

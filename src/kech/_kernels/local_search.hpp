@@ -53,14 +53,15 @@ class LocalSearch {
                 blocks_.emplace_back(order.begin() + begin, order.begin() + end);
                 continue;
             }
-            std::size_t cut = halve(order, place, begin, end, random);
+            std::size_t cut = split_block(order, place, begin, end, random);
             open.push_back({begin, cut});
             open.push_back({cut, end});
         }
         next_ = 0;
     }
 
-    std::size_t halve(std::vector<std::size_t>& order, const std::vector<const Code*>& place, std::size_t begin,
+    // Parts classes along the axis on which they differ most, with chance in both; returns where the second part begins.
+    std::size_t split_block(std::vector<std::size_t>& order, const std::vector<const Code*>& place, std::size_t begin,
                       std::size_t end, Random& random) const {
         std::vector<double> apart(problem_.axes, 0.0);
         for (std::size_t i = 0; i < constants::block_samples; ++i) {
@@ -68,9 +69,9 @@ class LocalSearch {
             const Code* b = place[order[begin + random.below(end - begin)]];
             for (std::size_t j = 0; j < problem_.axes; ++j) apart[j] += problem_.widths.between(j, a[j], b[j]);
         }
-        for (double& s : apart) s *= random.share();
+        for (double& s : apart) s *= random.uniform();
         std::size_t axis = std::max_element(apart.begin(), apart.end()) - apart.begin();
-        double share = constants::block_cut_from + constants::block_cut_range * random.share();
+        double share = constants::block_cut_from + constants::block_cut_range * random.uniform();
         auto middle = begin + static_cast<std::size_t>(share * (end - begin));
         split_line(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
             return place[a][axis] != place[b][axis] ? place[a][axis] < place[b][axis] : a < b;

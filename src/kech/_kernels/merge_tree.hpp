@@ -34,7 +34,7 @@ class MergeTreeBuilder {
     }
 
     MergeTree run(const std::vector<Edge>& edges, bool ball, unsigned threads) {
-        UnionFind sets(points_.count);
+        UnionFind<> sets(points_.count);
         auto top = count_up<std::int64_t>(points_.count);
         for (std::size_t i = 0, j = 0; i < edges.size(); i = j) {
             while (j < edges.size() && edges[j].length == edges[i].length) ++j;
@@ -49,7 +49,7 @@ class MergeTreeBuilder {
 
   private:
     // All edges of one length at once: what they join is one merge, of two components or of many.
-    void merge(const Edge* first, const Edge* last, UnionFind& sets, std::vector<std::int64_t>& top) {
+    void merge(const Edge* first, const Edge* last, UnionFind<>& sets, std::vector<std::int64_t>& top) {
         std::vector<std::int64_t> touched, roots;
         for (auto edge = first; edge < last; ++edge)
             for (auto point : {edge->from, edge->to}) touched.push_back(sets.find(point));

@@ -21,13 +21,14 @@ class Random {
 
     std::size_t below(std::size_t count) { return next() % count; }
 
-    double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+    // From 0 to 1, without 1.
+    double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
     // Near 1, as often above as below.
     double factor(double spread) {
-        double sum = share();  // one after the other: compilers may draw the parts of one sum in any order
-        sum += share();
-        sum += share();
+        double sum = uniform();  // one after the other: compilers may draw the parts of one sum in any order
+        sum += uniform();
+        sum += uniform();
         return 1.0 + spread * (sum - 1.5);
     }
 

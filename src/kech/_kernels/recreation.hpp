@@ -96,7 +96,7 @@ class Recreation {
         peel_.start(region.members.size());
         std::int64_t rows = region.rows;
         double paid = 0;
-        if (random.share() < constants::forced_cell_share) force_cell(region, random, rows, paid);
+        if (random.uniform() < constants::forced_cell_share) force_cell(region, random, rows, paid);
         std::int64_t people = people_left(region, rows);
         const auto& nodes = cells_.order_nodes();
         for (std::size_t q = 0; q < nodes.size() && people >= problem_.k; ++q) {
@@ -124,7 +124,7 @@ class Recreation {
         std::size_t seed = 0;
         for (std::size_t trial = 0; trial < constants::forced_cell_trials; ++trial) {
             std::size_t t = random.below(n);
-            for (std::size_t j = 0; j < at.size(); ++j) at[j] = near_level(region, j, t, random.share());
+            for (std::size_t j = 0; j < at.size(); ++j) at[j] = near_level(region, j, t, random.uniform());
             cells_.go_to(at);
             double width = cells_.width(t), saved = 0;
             std::int64_t inside = 0;
@@ -174,7 +174,7 @@ class Recreation {
     double borrow(Region& region, double bound, Random& random) {
         cells_.open(region, random);
         peel_.start(region.members.size());
-        double share = constants::own_share + (1 - constants::own_share) * random.share();
+        double share = constants::own_share + (1 - constants::own_share) * random.uniform();
         std::int64_t rows = 0, fewest = static_cast<std::int64_t>(std::ceil(problem_.k * share));
         for (std::size_t i = 0; i < region.members.size(); ++i)
             if (region.donor[i] == no_donor) rows += region.members[i].rows;
@@ -367,13 +367,9 @@ class Recreation {
     // The first of the members that widen a box least, of those whose person is not in the class yet.
     std::size_t nearest_other(const Class& members, const MeasuredBox& box) const {
         if (!problem_.has_persons()) return problem_.nearest(members, box);
-        std::size_t found = 0;
-        double width = infinity;
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            double here = box.width_with(problem_.at(members[i].point));
-            if (here < width && people_.people_with(members[i]) > people_.people()) width = here, found = i;
-        }
-        return found;
+        return problem_.nearest(members, box, [&](const Member& member) {
+            return people_.people_with(member) > people_.people();
+        });
     }
 
     // A class that begins with many equal rows takes all but some for its neighbours; of one person it takes one row.

@@ -179,7 +179,7 @@ class Moves {
         std::array<double, recipes> rate{};
         double sum = 0;
         for (std::size_t r = 0; r < recipes; ++r) sum += rate[r] = record_.saved[r] / (record_.work[r] + 1.0);
-        double at = random_.share(), even = constants::recipe_least_share;
+        double at = random_.uniform(), even = constants::recipe_least_share;
         for (std::size_t r = 0; r < recipes; ++r) {
             at -= even + (1 - even * recipes) * (sum > 0 ? rate[r] / sum : 1.0 / recipes);
             if (at < 0) return static_cast<Recipe>(r);
@@ -266,7 +266,7 @@ class Moves {
         if (recipe == Recipe::borrow) borrow_rows(region);
         double allowed = price * (1 + constants::heat_limit * heat_) - rounding;
         double fresh = recreation_.run(recipe, region, allowed, random_);
-        if (fresh > price - rounding - heat_ * price * logarithm(random_.share() + 1e-12)) return 0;
+        if (fresh > price - rounding - heat_ * price * logarithm(random_.uniform() + 1e-12)) return 0;
         if (std::abs(fresh - price) < rounding) return 0;
         auto classes = recreation_.take();
         if (recipe == Recipe::borrow) return_to_donors(region);

@@ -5,31 +5,13 @@
 
 #include "kd_tree.hpp"
 #include "threads.hpp"
+#include "union_find.hpp"
 
 namespace kech {
 
 struct Edge {
     double length;
     std::int64_t from, to;
-};
-
-class UnionFind {
-  public:
-    explicit UnionFind(std::size_t size) : up_(count_up<std::int64_t>(size)) {}
-
-    std::int64_t find(std::int64_t i) {
-        while (up_[i] != i) i = up_[i] = up_[up_[i]];
-        return i;
-    }
-
-    bool join(std::int64_t a, std::int64_t b) {
-        a = find(a), b = find(b);
-        if (a != b) up_[std::max(a, b)] = std::min(a, b);
-        return a != b;
-    }
-
-  private:
-    std::vector<std::int64_t> up_;
 };
 
 template <class Fold>
@@ -43,7 +25,7 @@ class SpanningTree {
         const auto& order = tree_.order();
         std::size_t points = order.size();
         std::vector<Edge> edges;
-        UnionFind sets(points);
+        UnionFind<> sets(points);
         component_ = count_up<std::int64_t>(points);
         lower_.assign(points, 0.0);
         while (edges.size() + 1 < points) {

@@ -11,6 +11,7 @@
 
 #include "core.hpp"
 #include "threads.hpp"
+#include "union_find.hpp"
 
 namespace kech {
 
@@ -162,42 +163,14 @@ Between meet(const PathNode& a, const PathNode& b, const std::int64_t* weights) 
     return parts;
 }
 
-// Disjoint sets, linked by size, with halved paths; what is known of an item lies beside its link.
+// Classes in sets, linked by size.
 struct Linked {
     Label up, size = 1;
 };
 
-template <class Item>
-class Sets {
-  public:
-    explicit Sets(std::size_t size) : items_(size) {
-        for (Label i = 0; i < size; ++i) items_[i].up = i;
-    }
-
-    Item& operator[](Label i) { return items_[i]; }
-
-    Label find(Label i) {
-        while (items_[i].up != i) i = items_[i].up = items_[items_[i].up].up;
-        return i;
-    }
-
-    // The root of both.
-    Label unite(Label a, Label b) {
-        a = find(a), b = find(b);
-        if (a == b) return a;
-        if (items_[a].size < items_[b].size) std::swap(a, b);
-        items_[b].up = a;
-        items_[a].size += items_[b].size;
-        return a;
-    }
-
-  private:
-    std::vector<Item> items_;
-};
-
-// The parts of the meet are the edges between the classes of both neighbours: dim H_1 = #meet - #a - #b + #join.
-inline Between join(const Between& parts, std::size_t left, std::size_t right) {
-    Sets<Linked> sets(left + right);
+// The union of two neighbours: classes that share a part become one.  The parts of the meet are the edges between the classes of both neighbours: dim H_1 = #meet - #a - #b + #join.
+inline Between unite_neighbours(const Between& parts, std::size_t left, std::size_t right) {
+    UnionFind<Linked> sets(left + right);
     for (std::size_t i = 0; i < parts.rows.size(); ++i)
         sets.unite(parts.left[i], static_cast<Label>(left) + parts.right[i]);
     Between whole{Labels(left), Labels(right), {}};
@@ -328,13 +301,13 @@ class MergeForest {
     // Neighbouring positions with the same classes; those of ended bars may be missing.
     struct Level {
         Sizes sizes;
-        Sets<Vertex> classes;
+        UnionFind<Vertex> classes;
         std::int64_t positions = 1, count = 0, smallest = 0, smallest_people = 0;
     };
 
     void add(Sizes sizes, const Labels& parent) {
         auto count = sizes.rows.size();
-        Sets<Vertex> classes(count);
+        UnionFind<Vertex> classes(count);
         for (Label c = 0; c < count; ++c) classes[c].heir = c;
         for (Label c = 0; c < parent.size(); ++c) {
             classes[c].parent = parent[c];
@@ -435,7 +408,7 @@ class MergeForest {
     }
 
     static Level keep(Level level, const Labels& roots) {
-        Sets<Vertex> classes(roots.size());
+        UnionFind<Vertex> classes(roots.size());
         Sizes sizes{Rows(roots.size()), Rows(level.sizes.people.empty() ? 0 : roots.size())};
         for (Label kept = 0; kept < roots.size(); ++kept) {
             const Vertex& root = level.classes[roots[kept]];
@@ -580,7 +553,7 @@ class PathWalk {
             if (auto into = map_up(a, b); !into.empty()) return join_comparable(std::move(into), b, true);
         if (a.count < b.count)
             if (auto into = map_up(b, a); !into.empty()) return join_comparable(std::move(into), a, false);
-        return join(meet<false>(a, b, weights_.data()), a.count, b.count);
+        return unite_neighbours(meet<false>(a, b, weights_.data()), a.count, b.count);
     }
 
     Step look(const PathNode& a, const PathNode& b) const {

@@ -172,7 +172,7 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
 
 
 def count_sharpness(rows: Mapping[Cell, int], widths: Mapping[Cell, float]) -> list[int]:
-    """Rows by the width of their label: exact, up to each end, and all of the axis; missing ones have none."""
+    """Rows whose label is exact, at most 5 % wide, at most 10 % wide, ..., the whole axis."""
     counts = [0] * (len(SHARPNESS) + 1)
     for label, count in rows.items():
         if label is not None:

@@ -262,7 +262,7 @@ def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: S
 
 
 def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
-    """The number of each row's key in every table, also of columns that were not read."""
+    """A number for each row of every table, equal where keys are equal; a key may be of columns that were not read."""
     with ExitStack() as stack:
         opened = [stack.enter_context(open_original(table, key, table.request)) for table in tables]
         return number_rows(opened, key)

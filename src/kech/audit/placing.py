@@ -29,10 +29,10 @@ def assign_rows_to_classes(
     fits = {key: cells[i : i + n] for key, i, n in zip(keys.tolist(), first.tolist(), counts.tolist(), strict=True)}
     seats = ClassSeats(fits, sizes)
 
-    def turn(key: int) -> tuple[bool, bool, bool]:
+    def rank(key: int) -> tuple[bool, bool, bool]:
         return preferred.get(key, -1) not in fits[key], key in known, len(fits[key]) > 1
 
-    for key in sorted(fits, key=turn):
+    for key in sorted(fits, key=rank):
         seats.assign_class(key, preferred.get(key, -1))
     if len(seats.of) < sizes.sum():
         missing = int(sizes.sum()) - len(seats.of)

@@ -97,14 +97,14 @@ def find_deaths(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Float
     """When each class stops being the oldest of its component."""
     death, above = np.full(len(birth), np.inf), list(range(len(birth)))
 
-    def oldest(group: int) -> int:
+    def find_oldest(group: int) -> int:
         while above[group] != group:
             above[group] = above[above[group]]
             group = above[group]
         return group
 
     for eps, one, other in edges:
-        elder, younger = sorted((oldest(one), oldest(other)), key=lambda group: (birth[group], group))
+        elder, younger = sorted((find_oldest(one), find_oldest(other)), key=lambda group: (birth[group], group))
         death[younger], above[younger] = max(eps, birth[younger]), elder
     return death
 
@@ -158,7 +158,8 @@ def stretch_reader(axis: Axis) -> Callable[[str], tuple[float, float]]:
 def join_sets(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Floats]:
     """Of sets: 0 where both labels are one and the same value, 1 otherwise.
 
-    Two values without an order are at distance 1 (docs/claims/merge_tree.md); how many a set prints is loss.
+    Two values without an order are at distance 1 (docs/explanation/claims/merge_tree.md).  How many a set prints is
+    loss.
     """
     del axis
     own = np.array([0.0 if not label or is_one_value(label) else 1.0 for label in labels])

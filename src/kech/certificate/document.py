@@ -10,7 +10,7 @@ from kech.certificate.cells import AnyPath, certificate_path, check_dialect
 from kech.certificate.cohorts import is_series
 from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, MODELS, VALUES
-from kech.certificate.sampled import SEARCH, STATED, are_rates
+from kech.certificate.sampled import SEARCH, STATED, are_sample_figures_valid
 from kech.errors import BadCertificate, BadOption, UsageError
 
 ASK = "Ask for a whole certificate."
@@ -69,7 +69,7 @@ def _check_document(document: Any) -> None:
     for flag in ("owner_secret", "no_ledger", "allow_composition", "protect_history"):
         _require(f"parameters.{flag}", type(document["parameters"].get(flag, True)) is bool)
     if any(name in document["parameters"] for name in (*STATED, SEARCH)):
-        _require("parameters.dp_epsilon", are_rates(document["parameters"]))
+        _require("parameters.dp_epsilon", are_sample_figures_valid(document["parameters"]))
     check_goals("claims.goals", document["claims"].get("goals", {}))
     promise = "history" if document["parameters"].get("protect_history") else "person"
     if "stated" in document or promise == "history":

@@ -20,7 +20,7 @@ def pick_sample(parameters: Mapping[str, Any]) -> dict[str, Any] | None:
     return {name: parameters[name] for name in names} if STATED[0] in parameters else None
 
 
-def are_rates(parameters: Mapping[str, Any]) -> bool:
+def are_sample_figures_valid(parameters: Mapping[str, Any]) -> bool:
     """Whether all figures of a sample are there, and each is a number within its limits."""
     limits = LIMITS | ({SEARCH: (0.0, 10.0)} if SEARCH in parameters else {})
     return (

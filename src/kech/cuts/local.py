@@ -31,7 +31,7 @@ from kech.request import Cut
 from kech.request.parts import FEW_KS, usual_effort
 from kech.system.console import accept_interrupts, report, scale_progress
 
-# Which k are cut, searched and compared (measured: docs/claims/monotone.md).
+# Which k are cut, searched and compared (measured: docs/explanation/claims/monotone.md).
 SEARCH_FACTOR = 1.3  # with more k and quick effort, k this factor apart are searched
 LEAN_FACTOR = 1.1  # and k this factor apart start from what was found for a larger one
 PROBE_FACTOR = 2.5  # with more k, all kinds of start are tried at k this factor apart

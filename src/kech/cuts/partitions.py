@@ -37,7 +37,7 @@ def search_partitions(
     effort is that of a release.
     """
     if not isinstance(barcode, WeightedBarcode | Profile):
-        raise BadOption("barcode", "it is no barcode. Make one: kech.compute_barcode(table).")
+        raise BadOption("barcode", "it is neither a barcode nor a profile. Make one: kech.compute_barcode(table).")
     goals = [check_k(goal) for goal in ([k] if isinstance(k, int) else k)]
     units = barcode.filtration.units
     how = Cut(effort=effort)

@@ -375,12 +375,10 @@ class TooLarge(ResourceError):
 class TooManyPoints(ResourceError):
     """More distinct points than memory or --max-points allows, and coarser axes do not help or are not allowed."""
 
-    bytes_per_point = 5000  # with the memory of the engine
-
-    def __init__(self, points: int, most: int) -> None:
+    def __init__(self, points: int, most: int, need: int) -> None:
         super().__init__(
             f"The table has {points:,} distinct points, and {most:,} are allowed. They need about "
-            f"{megabytes(points * self.bytes_per_point)}. Raise --memory or --max-points, name fewer columns, "
+            f"{megabytes(need)}. Raise --memory or --max-points, name fewer columns, "
             "widen --grid, or give columns of text a hierarchy."
         )
 

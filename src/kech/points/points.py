@@ -521,7 +521,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[ColumnC
     person = draw_person_numbers(who, rows, key, histories=origin.histories) if origin.people else None
     first, point = number_points(codes, person)
     if len(first) > most:
-        raise TooManyPoints(len(first), most)
+        raise TooManyPoints(len(first), most, len(first) * ENGINE_POINT_BYTES)
     weights = np.bincount(point, rows, len(first)).astype(np.int64)
     grains = Points(
         axes,

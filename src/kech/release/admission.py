@@ -202,7 +202,7 @@ class Past(NamedTuple):
 
 
 @contextmanager
-def check_admission(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Admission]:
+def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Admission]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
     ledger = terms.ledger
     if ledger is None:

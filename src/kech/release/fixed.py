@@ -24,17 +24,19 @@ def check_fixed(table: Table, request: Request) -> None:
         check_kind(column, kind, is_stepped=not isinstance(request.labels.for_axis(table.choice(column))[0], str))
         left += kind not in LINES and column not in levels
         if (column in levels) == (kind in LINES) and not (is_drawn and kind not in LINES):
-            advice = (
-                "Its level is its step (--grid): omit it"
-                if kind in LINES
-                else ("Name its level (--levels job=1), or let it be drawn (--dp-search 0.1)")
-            )
-            raise BadOption("--levels", f"column {column!r} is a {kind} axis for --dp-epsilon. {advice}.")
+            raise BadOption("--levels", explain_level(column, kind))
         if table.facts(column).nulls:
             reason = f"column {column!r} has missing values, for which --dp-epsilon has no level"
             raise BadOption("--dp-epsilon", f"{reason}. Write a value in their place before, such as unknown or -1.")
     if is_drawn and not left:
         raise BadOption("--dp-search", "every level is fixed, and there is none to draw. Omit it, or --levels.")
+
+
+def explain_level(column: str, kind: str | None) -> str:
+    """Why a column must not have a level, or must have one."""
+    if kind in LINES:
+        return f"column {column!r} is a {kind}, so its level is the step of --grid. Omit it from --levels."
+    return f"column {column!r} has no level. Name one: --levels {column}=1; or let kech draw it: --dp-search 0.1."
 
 
 def check_kind(column: str, kind: str | None, *, is_stepped: bool) -> None:

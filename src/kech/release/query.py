@@ -154,7 +154,8 @@ def values_behind(release: "Release", axis: Mapping[str, Any], labels: Sequence[
     if source is not None:
         paths = read_hierarchy(source, column=axis["column"]).paths
         return {
-            label: None if all(label == path[-1] for path in paths) else leaves_below(paths, label) for label in labels
+            label: None if all(label == path[-1] for path in paths) else list_leaves_below(paths, label)
+            for label in labels
         }
     return prefix_values(release, axis["column"], labels)
 
@@ -165,8 +166,8 @@ def spelled_value(label: str) -> list[str] | None:
     return values if len(values) == 1 and not rare else None
 
 
-def leaves_below(paths: Sequence[Sequence[str]], label: str) -> list[str]:
-    """The leaves of a tree under a node, whichever of them occur."""
+def list_leaves_below(paths: Sequence[Sequence[str]], label: str) -> list[str]:
+    """The leaves of a hierarchy below a node, also those that no row has."""
     return [path[0] for path in paths if label in path]
 
 

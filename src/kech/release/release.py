@@ -24,7 +24,7 @@ from kech.cuts.protection import derive_key
 from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
-from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_admission, check_replaced
+from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_replaced, enter_in_ledger
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
@@ -347,7 +347,7 @@ class Release:
             mapped.fill(drafted.claims["file"]["sha256"])
         report("looking for earlier releases")
         is_within = drafted.address is None and drafted.trace != drafted.path  # then its folder is put in place later
-        with check_admission(drafted, terms) as admission, nullcontext() if is_within else delay_interrupts():
+        with enter_in_ledger(drafted, terms) as admission, nullcontext() if is_within else delay_interrupts():
             yield
             if mapped:
                 mapped.put_in_place()

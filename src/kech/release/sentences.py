@@ -153,19 +153,19 @@ def column_words(about: Any) -> str:
     if about.width is None and about.open:
         return f"{name} is told by one end only{rest}."
     if about.width is None:
-        return f"{name} is not told at all{rest if about.missing else ''}."
+        return f"{name} is hidden{rest if about.missing else ''}."
     kept = f", as it is in {percent(about.exact)} of the rows" if about.exact > 0.005 else ""
     return f"{name} becomes {extent(about.axis, about.width)} on average{kept}{rest}."
 
 
 def absent_words(about: Any) -> Iterator[str]:
-    """The rows in which a range is open-ended, a column is missing, or it is not told."""
+    """The rows in which a range is open-ended, a column is missing, or it is hidden."""
     if about.open:
         yield f"; open-ended in {percent(about.open)} of the rows"
     if about.missing:
         yield f"; missing in {percent(about.missing)} of the rows"
     if about.lost:
-        yield f"; in {percent(about.lost)} of the rows it is not told"
+        yield f"; in {percent(about.lost)} of the rows it is hidden"
 
 
 def extent(axis: str, width: float) -> str:

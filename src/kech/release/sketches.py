@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import hash_texts
 from kech.points.people import mix, scramble
-from kech.system.memory import BASE_BYTES, CODE_BYTES
+from kech.system.memory import BASE_BYTES, CODE_BYTES, TUPLE_BYTES
 from kech.system.secret import OwnerSecret
 from kech.tables.engine import HashedValues
 from kech.tables.sql import ColumnCodes
@@ -32,7 +32,6 @@ MOST_VALUES = 8_192  # of a sketch
 MOST_NAMES = 1  # unique identifiers: to hash a million takes as long as all other columns
 MOST_COLUMNS = 24  # that have sketches of their own
 MOST_TRAITS = 6  # quasi-identifiers by which names are confirmed
-TUPLE_BYTES = 40  # a row of several columns while its tuples are counted
 
 
 class SketchKind(NamedTuple):

@@ -6,7 +6,6 @@ Intervals are written `[22, 25]`, `22-25`, or in two columns; `certificate/label
 """
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -40,7 +39,6 @@ Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, on
 
 WRITTEN_FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
-INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 INFINITE = "inf"
 OPEN_ENDS = {"number": ("-inf", INFINITE), "date": ("0001-01-01", "9999-12-31")}
 ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of names of columns
@@ -164,16 +162,18 @@ def is_same_label(axis: Mapping[str, Any], label: Cell, other: Cell) -> bool:
 
 def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
     """`22-25`; of dates `2001-01-01/2001-12-31`, as ISO 8601 writes them.  What could be misread is refused."""
-    match = INTERVAL.fullmatch(label or "")
-    if match is None:
+    if label is None:
+        return None
+    low, high, closed = split_interval(label)
+    if low is None or high is None or low == label:
         return label
-    if match[3] == ")":
+    if not closed:
         raise no_dash(axis, "its intervals do not hold their last end, and 1.5-2.5 would say that they do")
     if axis["axis"] == "date":
-        return f"{match[1]}/{match[2]}"
-    if "-" in match[1] + match[2]:
+        return f"{low}/{high}"
+    if "-" in low + high:
         raise no_dash(axis, "it has ends with a minus, and -5--3 is misread when it is split at the dash")
-    return f"{match[1]}-{match[2]}"
+    return f"{low}-{high}"
 
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:

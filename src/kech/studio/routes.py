@@ -19,6 +19,7 @@ from kech.errors import BadOption, KechError
 from kech.release.writing import WRITTEN_FORMATS
 from kech.request.reference import describe_forms
 from kech.studio.jobs import Job
+from kech.studio.worker import UNKNOWN_QUESTION
 from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
 from kech.tables.source import READ_FORMATS
 from kech.views import screen
@@ -275,11 +276,11 @@ class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def resolve_release_paths(workspace: Workspace, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a release, with paths made here."""
+    """The options of a release: names of its folder and files become paths below the folder of the studio."""
     try:
         target = msgspec.convert(options, ReleaseTarget)
-    except msgspec.ValidationError as fault:
-        raise BadOption("release", f"{fault}. Correct it.") from None
+    except msgspec.ValidationError:
+        raise BadOption("release", UNKNOWN_QUESTION) from None
     if target.ending not in WRITTEN_ENDINGS:
         raise BadOption("release", f"kech does not write such files. Choose among {', '.join(WRITTEN_ENDINGS)}.")
     terms = {
@@ -301,11 +302,11 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a version, with paths made here."""
+    """The options of the next version of a series: names of its folder and file become paths below the studio's."""
     try:
         target = msgspec.convert(options, VersionTarget)
-    except msgspec.ValidationError as fault:
-        raise BadOption("publish", f"{fault}. Correct it.") from None
+    except msgspec.ValidationError:
+        raise BadOption("publish", UNKNOWN_QUESTION) from None
     return {
         "series": str(workspace.resolve_folder(target.series)),
         "file": str(workspace.resolve_folder(target.file)),
@@ -342,5 +343,5 @@ async def decode_body(request: Request, kind: type[Any]) -> Any:
     """A body of JSON, checked."""
     try:
         return msgspec.json.decode(await read_body(request), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
-        raise BadOption("request", f"{fault}. Correct it.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise BadOption("request", UNKNOWN_QUESTION) from None

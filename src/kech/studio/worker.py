@@ -22,6 +22,7 @@ from kech.system.console import listen
 from kech.system.machine import limit_this_process
 from kech.views import screen
 
+UNKNOWN_QUESTION = "the page sent what kech does not understand. Reload the page, and try again."
 HEADER = struct.Struct(">cI")
 PAUSE = 0.1  # seconds between two reports of progress
 
@@ -73,8 +74,8 @@ def read_options(question: Question) -> Any:
     """The options of a verb, checked."""
     try:
         return msgspec.json.decode(question.options, type=VERBS[question.verb].options)
-    except msgspec.ValidationError as fault:
-        raise BadOption(question.verb, f"{fault}. Correct it.") from None
+    except msgspec.ValidationError:
+        raise BadOption(question.verb, UNKNOWN_QUESTION) from None
 
 
 def reporter() -> Any:

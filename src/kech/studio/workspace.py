@@ -368,7 +368,7 @@ class Workspace:
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(
                 name[:LONGEST_NAME],
-                "this is no name of a folder. Name a folder such as town-k5: letters, no leading dot, no path.",
+                "this name cannot be used. Use letters, digits and dashes; do not begin with a dot or /.",
             )
         try:
             path = self.target.joinpath(*parts).resolve()

@@ -1,27 +1,39 @@
 """Memory: how much of it a user allows, and how much each step of the work needs.
 
 One table of figures in bytes.  Each was chosen so that the peak of the whole process stays within 1.3 times --memory:
-`make memory` (campaign/memory.py) measures it in child processes, on tables of several shapes.  The engines set their
-own shares of --memory (tables/engines); DuckDB gets 0.3 of it.
+`make memory` (campaign/memory.py) measures it in child processes, on tables of several shapes.
 """
 
 import re
 from collections.abc import Sequence
 
-from kech.errors import OutOfMemory, ResourceError, TooManyPoints, megabytes
+from kech.errors import OutOfMemory, ResourceError, megabytes
 from kech.system import machine
 
 # the program itself: tables, points, release
 BASE_BYTES = 240_000_000  # Python, Arrow and the kernels, before a row is read
 LEAST_BYTES = 320_000_000  # the smallest --memory: the program and a small table
+MACHINE_SHARE = 0.8  # of the memory of the machine, which is allowed without --memory
+# DuckDB: tables.duckdb, tables.duckdb_files
+DUCKDB_SHARE = 0.3  # of --memory; points, classes and the interpreter need the rest
+WRITTEN_SHARE, WORDS_SHARE = 0.1, 0.1  # of --memory for rows that are written, and for words while rows are read
+SHUFFLED_BYTES = 1 << 30  # of rows that are shuffled in Python, without --memory
+ROW_NUMBER_BYTES = 4  # the number of a shuffled row
+THREAD_BYTES = 400_000_000  # a thread: with less, DuckDB cannot even spill
+BATCH_ROW_BYTES = 25_000  # a row of a batch
+SMALL_BYTES = 600_000_000  # a small --memory: DuckDB hands over shorter batches
+BATCHES, GATHERED_BYTES = 20, 1 << 28  # batches that must fit in memory, and bytes of joined small batches
+LINE_BYTES, LINES = 1 << 25, 6  # the longest line of CSV, and how many such lines DuckDB's memory must hold
+JOIN_BYTES, BLOCKS = 6_000_000, 4  # a join, and how many blocks it may request
+FILE_SHARE, FILE_SHARE_BEYOND = 0.1, 0.3  # for writing a file: of --memory, or of --memory without BASE_BYTES
+# PostgreSQL: tables.postgres
+SORT_PART = 8  # each sort or join of a query gets --memory divided by this
 # values of a column of text: tables.table
 TEXT_BYTES = 60  # a text beside its letters
 TEXT_COPIES = 8  # of a text that are in memory at once
 TEXT_SHARE = 0.1  # of --memory, which texts may always use
 # points and classes: points.points
-ENGINE_POINT_BYTES = (
-    TooManyPoints.bytes_per_point
-)  # a point, with the memory of the engine: so many points are always allowed
+ENGINE_POINT_BYTES = 5000  # a point, with the memory of the engine: so many points are always allowed
 POINT_BYTES, AXIS_BYTES = 700, 70  # a point while it is cut and published, and each of its codes
 GRAIN_BYTES = 150  # a grain: the rows of a point with the same sensitive values
 CLASS_BYTES = 700  # a class with its labels
@@ -30,8 +42,12 @@ SAMPLE_ROW_BYTES = 3000  # a row of the sample from which the step of coarse axe
 # values of a sensitive column, counted in the written file: points.points
 VALUE_BYTES = 200  # a value of any column
 VALUE_FIGURE_BYTES = 250  # a value of the column that is being counted
-# a lattice and its paths: topology.lattice, topology.zigzag
+# hiding radii: topology.profile
+RADIUS_BYTES = 8  # a point, at each k
+# a lattice and its paths: topology.lattice, topology.rollup, topology.zigzag
 NODE_SIZE_BYTES = 12  # a class size of a node
+SETTLED_BYTES = 8  # a class of a node: how many people are in no other
+PERSON_CLASS_BYTES = 4  # a person and a class of a node, and a person
 PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 40  # at each position of a path, in the kernel and the result
 # holes: topology.homology; ripser measured on boxes, Qhull and the reduction on balls of 2 to 8 axes
 HOLE_BYTES = {2: 500, 3: 850, 4: 1_400}  # a point on so many axes, where boxes have holes of dimension 1
@@ -45,6 +61,7 @@ DELAUNAY_BYTES, DELAUNAY_GROWTH = 700, 1.42  # a cell of the Delaunay complex, a
 ROW_BYTES = 300  # a row of a release
 CELL_BYTES, CELL_COPIES = 400, 2  # a distinct cell that is published as it is, and copies of its text
 CODE_BYTES = 12  # a cell of the table
+TUPLE_BYTES = 40  # a row of several columns while its tuples are counted
 DISTINCT_VALUE_BYTES = 150  # a distinct value of a quasi-identifier
 PAIR_BYTES = 100  # a row and one more class of a release that it could be in
 
@@ -97,7 +114,9 @@ def check_memory(memory: str | None) -> str | None:
 
 def allowed_bytes(memory: str | None) -> int:
     """The limit in bytes; without one, 80 % of the memory of the machine."""
-    return in_bytes(memory) if memory else int(0.8 * machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES"))
+    if memory:
+        return in_bytes(memory)
+    return int(MACHINE_SHARE * machine.sysconf("SC_PAGE_SIZE") * machine.sysconf("SC_PHYS_PAGES"))
 
 
 def limit_of(memory: str | None) -> int | None:

@@ -27,6 +27,22 @@ from kech.errors import (
 )
 from kech.request.parts import MOST_THREADS
 from kech.system.files import claim_folder, remove_folder
+from kech.system.memory import (
+    BATCH_ROW_BYTES,
+    BATCHES,
+    BLOCKS,
+    DUCKDB_SHARE,
+    GATHERED_BYTES,
+    JOIN_BYTES,
+    LINE_BYTES,
+    LINES,
+    ROW_NUMBER_BYTES,
+    SHUFFLED_BYTES,
+    SMALL_BYTES,
+    THREAD_BYTES,
+    WORDS_SHARE,
+    WRITTEN_SHARE,
+)
 from kech.tables.batches import (
     MOST_BYTES,
     TYPES,
@@ -40,16 +56,9 @@ from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
 from kech.tables.source import Address
 from kech.tables.sql import ColumnType, Dialect, hash_rows, quote
 
-SHARE = 0.3  # of --memory for DuckDB; points, classes and the interpreter need the rest
-FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of --memory for rows that are written, and for words while rows are read
-MOST_ROWS = 1 << 30  # bytes of rows that are shuffled in Python, without --memory
-ROW_NUMBER_BYTES, MOST_ROW_NUMBERS = 4, (1 << 32) - 1  # of a shuffled row
-A_THREAD = 400_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
-PIECE, A_ROW = 122_880, 25_000  # rows of a row group of DuckDB, and bytes of memory for each row of a batch
-SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a small --memory, and rows of a batch below and above it
-BATCHES, GATHERED = 20, 1 << 28  # batches that must fit in memory, and bytes of joined small batches
-LINE, LINES = 1 << 25, 6  # bytes of the longest line of CSV, and how many such lines DuckDB's memory must hold
-A_JOIN, BLOCKS = 6_000_000, 4  # bytes of a join in DuckDB, and how many blocks it may request
+MOST_ROW_NUMBERS = (1 << 32) - 1  # of shuffled rows
+PIECE = 122_880  # rows of a row group of DuckDB
+VECTOR, HANDED = 2048, 8192  # rows of a batch with a small --memory, and with a larger one
 READING = "reading the table"
 ENUM = "ENUM("  # prefix of a type that lists its values
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
@@ -70,10 +79,10 @@ class DuckDB:
     def __init__(self, *, memory: int | None = None, threads: int | None = None) -> None:
         self.memory, self.threads = memory, threads
         self.columns: dict[int, ColumnType] = {}
-        self.piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self.row_bytes = int(memory * FOR_ROWS) if memory else MOST_ROWS  # that may be shuffled in Python
-        self.word_bytes = int(memory * FOR_WORDS) if memory else None  # of the words of all columns
-        self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
+        self.piece = min(PIECE, max(memory // BATCH_ROW_BYTES, 1)) if memory else PIECE
+        self.row_bytes = int(memory * WRITTEN_SHARE) if memory else SHUFFLED_BYTES  # that may be shuffled in Python
+        self.word_bytes = int(memory * WORDS_SHARE) if memory else None  # of the words of all columns
+        self._handed = PIECE if not memory else VECTOR if memory < SMALL_BYTES else HANDED
         self._source = ""  # the SQL of the source, if it can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
         self.folder, handle = claim_folder()
@@ -89,8 +98,8 @@ class DuckDB:
     def _settings(self) -> dict[str, Any]:
         memory, threads = self.memory, self.threads
         settings = {
-            "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
-            "memory_limit": memory and f"{int(memory * SHARE / 1000)}KB",
+            "threads": min(threads or MOST_THREADS, max(memory // THREAD_BYTES, 1)) if memory else threads,
+            "memory_limit": memory and f"{int(memory * DUCKDB_SHARE / 1000)}KB",
             "temp_directory": str(self.folder / "spill"),
             "force_mbedtls_unsafe": True,  # without it DuckDB encrypts nothing unless it may download an extension
             "temp_file_encryption": True,
@@ -224,7 +233,7 @@ class DuckDB:
         cells = ", ".join(f"k{i} UTINYINT" if i in kinds else f"c{i} {t}" for i, t in types.items())
         self.rows(f"CREATE OR REPLACE TABLE source ({cells})", READING)
         gathered = join_small_batches(
-            batches, self.piece, min(GATHERED, self.memory // BATCHES) if self.memory else GATHERED
+            batches, self.piece, min(GATHERED_BYTES, self.memory // BATCHES) if self.memory else GATHERED_BYTES
         )
         for piece in numbering.number(read_ahead(self.check_batches(gathered, READING))):
             for i in list(kinds):
@@ -360,7 +369,7 @@ class DuckDB:
     def _check_length(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
         for batch in batches:
             if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
-                more = HANDED // self._handed if need >= SMALL else 1  # with so much memory, batches are larger
+                more = HANDED // self._handed if need >= SMALL_BYTES else 1  # with so much memory, batches are larger
                 raise OutOfMemory(doing, self.memory, need * more)
             yield batch
 
@@ -384,7 +393,7 @@ def close_and_remove(connection: duckdb.DuckDBPyConnection, folder: Path, handle
 
 def longest_line(memory: int | None) -> int:
     """Bytes of the longest line that can be read with this --memory."""
-    return min(LINE, int(memory * SHARE) // LINES) if memory else LINE
+    return min(LINE_BYTES, int(memory * DUCKDB_SHARE) // LINES) if memory else LINE_BYTES
 
 
 def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
@@ -392,11 +401,11 @@ def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
     most = longest_line(memory)
     if path.stat().st_size <= most or longest_row(path) <= most:
         return
-    longest = read_longest(path, delimiter, LINE)
-    if longest > LINE:
+    longest = read_longest(path, delimiter, LINE_BYTES)
+    if longest > LINE_BYTES:
         raise UnreadableFile(path, "a row is longer than 32 MB. Check whether a quote is missing.")
     if longest > most:
-        raise OutOfMemory("reading long lines", memory, int(LINES * LINE / SHARE) + 1)
+        raise OutOfMemory("reading long lines", memory, int(LINES * LINE_BYTES / DUCKDB_SHARE) + 1)
 
 
 def select_columns(batches: Any, schema: Any) -> Iterator[Any]:
@@ -481,8 +490,8 @@ def estimate_need(message: str, memory: int, query: str) -> int:
     """Bytes of memory that are likely to be enough for a query that ran out: twice as many, or an estimate."""
     requested = REQUESTED.search(message)
     block = float(requested[1]) * 1024 ** ("bKMG".index(requested[2][0])) if requested else 0.0
-    estimate = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
-    return max(2 * memory, int(estimate / SHARE))
+    estimate = (query.count("JOIN") + 1) * JOIN_BYTES + BLOCKS * block
+    return max(2 * memory, int(estimate / DUCKDB_SHARE))
 
 
 def is_stopped(failure: Exception) -> bool:

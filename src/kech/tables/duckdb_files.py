@@ -15,7 +15,7 @@ import pyarrow.csv as pc
 
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable
 from kech.system.files import NO_FOLDER, private_folder
-from kech.system.memory import BASE_BYTES
+from kech.system.memory import BASE_BYTES, FILE_SHARE, FILE_SHARE_BEYOND
 from kech.tables.duckdb import (
     HANDED,
     file_of,
@@ -29,7 +29,6 @@ from kech.tables.duckdb import (
 from kech.tables.source import Address
 from kech.tables.sql import MARK, guard, quote
 
-FOR_A_FILE, BEYOND = 0.1, 0.3  # of --memory, or of --memory without the program itself: the larger one
 LEAST = 3 * 4096  # bytes of the headers of a DuckDB file
 PATIENCE, PAUSE = 2.0, 0.05  # seconds to wait for a file that is open elsewhere, and between two attempts
 LOCK = {
@@ -44,15 +43,15 @@ LOCK = {
 
 def open_connection(file: str, folder: Path, memory: int | None) -> Any:
     """A new instance of DuckDB, apart from the backend, which spills into the folder; `memory` is --memory."""
-    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{share_of(memory) // 1000}KB"} if memory else {}
+    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{memory_for_writer(memory) // 1000}KB"} if memory else {}
     connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
     connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
     return connection
 
 
-def share_of(memory: int) -> int:
+def memory_for_writer(memory: int) -> int:
     """Bytes for an instance: DuckDB can sort any number of long texts in 100 MB, but not in 60 MB."""
-    return int(max(FOR_A_FILE * memory, BEYOND * (memory - BASE_BYTES)))
+    return int(max(FILE_SHARE * memory, FILE_SHARE_BEYOND * (memory - BASE_BYTES)))
 
 
 @contextmanager

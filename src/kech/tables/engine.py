@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kech.errors import BadValue, InputError, TooManyPoints
 from kech.request.parts import MOST_FOLDED
+from kech.system.memory import ENGINE_POINT_BYTES
 from kech.tables import sql
 from kech.tables.batches import (
     CodedValues,
@@ -326,7 +327,7 @@ class Engine:
         if most is not None and self.describe(mappings[0].column).rows > most:
             ((count,),) = self.backend.rows(f"SELECT count(*) FROM {points}", "grouping rows")
             if count > most:
-                raise TooManyPoints(count, most)
+                raise TooManyPoints(count, most, count * ENGINE_POINT_BYTES)
         keys = ", ".join(coded.packing.names)
         table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY point", "grouping rows")
         self._grouped, self._weights = mappings, as_array(table, "n", np.int64)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
+from kech.system.memory import SORT_PART
 from kech.tables.batches import SIZES
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
@@ -75,7 +76,6 @@ KEPT = {
     1184: ColumnType("timestamptz", "date"),
     2950: ColumnType("text", "text"),  # uuid
 }
-SHARE = 8  # each sort or join of a query gets --memory divided by this
 FUNCTIONS = {
     "kech_number(given text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE": """
         BEGIN RETURN given::double precision;
@@ -169,7 +169,7 @@ class Postgres:
             "synchronize_seqscans": "off",  # rows are numbered in the order of the table
             "max_parallel_workers_per_gather": str((threads or 1) - 1),
         }
-        settings |= {"work_mem": str(max(64, memory // 1024 // SHARE))} if memory else {}
+        settings |= {"work_mem": str(max(64, memory // 1024 // SORT_PART))} if memory else {}
         with refusals("starting"):
             for name, value in settings.items():
                 self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))

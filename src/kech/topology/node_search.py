@@ -47,7 +47,7 @@ def search_best(
     levels is dropped when the node with all other axes at the top suppresses more than `limit` rows, or when it must
     lose more than the best node seen.  After `budget` looks the search ends with what it has.
     """
-    views, floor = _LookCache(look), LossFloor(groups)
+    views, floor = NodeCache(look), LossFloor(groups)
     top = tuple(len(axis) - 1 for axis in losses)
     if views(top).suppressed > limit:
         return None
@@ -129,18 +129,19 @@ def find_tallest_axis(heights: Sequence[int]) -> int:
 
 
 def count_chains(heights: Sequence[int]) -> int:
-    """So many chains end at the top, where all axes but that of most levels are at their last one."""
+    """The number of chains: in the last one, all axes but the tallest stand at their last level."""
     return max((height for j, height in enumerate(heights) if j != find_tallest_axis(heights)), default=1)
 
 
-class _LookCache:
-    """Looks at each node once."""
+class NodeCache:
+    """The figures of every node that was looked at, so that each is computed once."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
         self._seen: dict[Levels, NodeFigures] = {}
 
     def __call__(self, levels: Levels) -> NodeFigures:
+        """The figures of a node."""
         if levels not in self._seen:
             self._seen[levels] = self._look(levels)
         return self._seen[levels]

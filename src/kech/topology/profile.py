@@ -27,7 +27,7 @@ from kech.points.points import PointLimit, Points, build_points, join_equal
 from kech.request import Labels, check_k
 from kech.request.request import LARGEST_K
 from kech.system.console import report
-from kech.system.memory import ENGINE_POINT_BYTES
+from kech.system.memory import ENGINE_POINT_BYTES, RADIUS_BYTES
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
@@ -38,7 +38,6 @@ SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the pi
 LAST_SHARE = 0.005  # of the rows: those that are advised on as the last to hide
 ROUND_KS = (2, 5, 10, 20, 50, 100)
 ROUND_EPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-RADIUS_BYTES = 8
 ROUNDING = 1e-9  # of a share of the rows
 
 

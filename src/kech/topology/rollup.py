@@ -18,10 +18,9 @@ from kech.axes.levels import Level
 from kech.points.people import ALONE
 from kech.points.points import Points
 from kech.system.console import report
+from kech.system.memory import PERSON_CLASS_BYTES, SETTLED_BYTES
 
 MOST_AT_ONCE = 100_000  # nodes between two reports of progress
-SETTLED_BYTES = 8  # of a class: how many people are in no other
-PAIR_BYTES = 4  # of a person and a class, and of a person
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,6 +107,7 @@ def bound_kept_bytes(points: Points, levels: Sequence[Sequence[Level]]) -> float
     if points.person is not None:
         several = points.person[points.person != ALONE]
         people = len(np.unique(several))
-        each = each + SETTLED_BYTES * classes + PAIR_BYTES * (np.minimum(people * classes, len(several)) + people)
+        pairs = np.minimum(people * classes, len(several))
+        each = each + SETTLED_BYTES * classes + PERSON_CLASS_BYTES * (pairs + people)
     bytes_of_layer = np.bincount(layer, each)
     return float((bytes_of_layer + np.append(bytes_of_layer[1:], 0)).max())

@@ -245,7 +245,12 @@ class ZigzagBarcode:
 def compute_zigzag(
     table: Table, path: str | Sequence[Sequence[int]], *, through: str = "union", grid: str | float | None = None
 ) -> ZigzagBarcode:
-    """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
+    """Bars along a path of the table's lattice: which classes live on while labels become coarser or finer.
+
+    `path` lists nodes, each with the level of every quasi-identifier, or is `rows`, `columns`, `diagonal` or `minimal`.
+    `through` joins the classes of neighbours by `union`, or cuts them by `intersection`.
+    `grid` is where intervals end: `round`, `exact`, or the step of the finest level.
+    """
     check_through(through)
     lattice = compute_lattice(table, grid=grid)
     barcode = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_memory_limit())

@@ -128,10 +128,10 @@ def sentences(texts: Iterable[str]) -> str:
 
 def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table of text."""
-    return rows_of(names, [[escape(text) for text in line] for line in lines])
+    return write_table(names, [[escape(text) for text in line] for line in lines])
 
 
-def rows_of(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def write_table(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML; columns of numbers stand at the right."""
     rows = [list(line) for line in lines]
     styles = [CELL + NUMBERS * all(NUMBER.fullmatch(row[j]) for row in rows) for j in range(len(names))]
@@ -153,7 +153,7 @@ def share_bars(counts: Mapping[str, int], heading: str, total: int) -> str:
         share = 100 * count / max(total, 1)
         strip = f'<span style="display:inline-block;background:{BAR};height:.7em;width:{share * 1.6:.1f}px"></span>'
         lines.append((escape(label), f"{count:,}", f"{strip} {share:.0f} %"))
-    return rows_of(("column", heading, f"of {total:,} rows"), lines)
+    return write_table(("column", heading, f"of {total:,} rows"), lines)
 
 
 def format_figure(value: Any) -> str:

@@ -48,7 +48,7 @@ def find_halves(column: LinkedColumn, label: str) -> list[Bools]:
     """Both halves of a label, as distinct cells; none where it cannot be halved."""
     if column.is_line:
         low, high, _ = column.interval(label)
-        return split_line(column, label, [(low + high) / 2] if low < high and isfinite(high - low) else [])
+        return find_outer_parts(column, label, [(low + high) / 2] if low < high and isfinite(high - low) else [])
     run = find_run(column, label)
     return [column.cells_among(run[: len(run) // 2]), column.cells_among(run[len(run) // 2 :])] if len(run) > 1 else []
 
@@ -58,7 +58,7 @@ def find_ends(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[B
     if column.is_line:
         low, high, _ = column.interval(label)
         inner = cuts[bisect_right(cuts, low) : bisect_left(cuts, high)] if low < high else []
-        return split_line(column, label, inner) or find_halves(column, label)
+        return find_outer_parts(column, label, inner) or find_halves(column, label)
     run = find_run(column, label)
     return [column.cells_among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
 
@@ -68,8 +68,8 @@ def find_run(column: LinkedColumn, label: str) -> list[str]:
     return column.run(label) if column.axis["axis"] in ("ordered", "set") else []
 
 
-def split_line(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
-    """What lies before the first cut and after the last one."""
+def find_outer_parts(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
+    """The parts of an interval before the first cut and after the last one; none without cuts."""
     low, high, closed = column.interval(label)
     return [column.cells_between(low, cuts[0], False), column.cells_between(cuts[-1], high, closed)] if cuts else []
 

@@ -1,30 +1,33 @@
 // Refusals of the command line in the words of these pages: an option is the field that sets it.
 
+import { t } from "./text.js";
+
+// An option, and in {} the key of the label (text.js) of the field that sets it.  Letters are the same on every page.
 const FIELDS = {
-  "--allow-composition": "“Release it all the same”", "--alpha": "“alpha”", "--axis": "“It is read as”", "--c": "“c”", "--cut": "“Cut”", "--delimiter": "“Fields are parted by”",
-  "--earlier": "the earlier file", "--effort": "“Search”", "--encoding": "“Encoding”", "--eps": "eps", "--fold-variants": "“Take spellings of one word as equal”", "--from": "an imported one", "--grid": "“Edges of intervals”", "--k": "“k”",
-  "--kind": "“It is read as”", "--l": "“l”", "--l-kind": "“l counts”", "--null-values": "“Texts that mean missing”", "--path": "the path", "--person": "the role Person", "--protect-history": "“Protect whole histories”", "--qi": "the role Blur",
-  "--reading": "the reading", "--rename-duplicates": "“Name columns that lack a name of their own”", "--rows-are-people": "“Every row is another person”", "--sensitive": "the role Protect", "--suppress": "“Rows that may be left out”", "--t": "“t”", "--t-kind": "“Distance”",
+  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--delimiter": "{delimiter}",
+  "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
+  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress}", "--t": "“t”", "--t-kind": "{tKind}",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
-  [/Name a column that numbers the people \(--person COLUMN\), or say (--rows-are-people)\./, "Give a column that numbers the people the role Person, or tick $1."],
+  [/Name a column that numbers the people \(--person COLUMN\), or say (--rows-are-people)\./, "Give a column that numbers the people the role {role:person}, or tick $1."],
   [/(--fold-variants joins them); in a plan, fold_variants = true below \[input\]\./, "$1."],
   [/(Name it|Rename them), or say (--rename-duplicates)\./, "Tick $2."],
   [/^--l 2 mends it:/, "l = 2 mends it:"],
   [/^kech preview with --l 2 tells whether/, "Choose l = 2 to see whether"],
-  [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} “Rows that may be left out” = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
-  [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as “Cut”."],
-  [/Name the column: --person COLUMN\./, "Give a column the role Person."],
-  [/Say --person (?:'[^']*'|\S+), or (--rows-are-people)\./, "Give it the role Person, or tick $1."],
+  [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} ${labelOf("suppress")} = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
+  [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as {cutField}."],
+  [/Name the column: --person COLUMN\./, "Give a column the role {role:person}."],
+  [/Say --person (?:'[^']*'|\S+), or (--rows-are-people)\./, "Give it the role {role:person}, or tick $1."],
   [/Make it the person: --person (?:'[^']*'|\S+)\. (If every row is another person), say (--rows-are-people)\./, "Make it the person. $1, tick $2."],
-  [/and name it: --person COLUMN\. Or say (--rows-are-people)\./, "and give it the role Person. Or tick $1."],
+  [/and name it: --person COLUMN\. Or say (--rows-are-people)\./, "and give it the role {role:person}. Or tick $1."],
   [/: --qi COLUMN \.\.\.; [^.]*\./, "."],
   [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE or TABLE\./, "$1 needs the files of both to compare them: use the command line."],
-  [/Name its encoding: --encoding [^.]*\./, "Choose another “Encoding”."],
+  [/Name its encoding: --encoding [^.]*\./, "Choose another {encoding}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
-  [/ Say so: --encoding utf-16\./, " Choose it as “Encoding”."],
-  [/, say --null-values NaN,inf,-inf\./, ", list them as “Texts that mean missing”."],
+  [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
+  [/, say --null-values NaN,inf,-inf\./, ", list them as {nulls}."],
   [/Raise --memory, name fewer columns, or use/, "Use"],
   [/; write a tab as \$'\\t'/, ""],
   [/or leave holes out: --max-dimension 0\./, "or look at more than 300 rows without holes."],
@@ -35,7 +38,11 @@ const PHRASES = [
   [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
 ];
 
+// A label without its explanation.
+const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
+const fill = (text) => (typeof text === "string" ? text.replace(/\{([^}]+)\}/g, (_, key) => labelOf(key)) : text);
+
 export function inPageWords(message) {
-  const said = PHRASES.reduce((text, [typed, here]) => text.replace(typed, here), message);
-  return said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => FIELDS[option] ?? option).replace(/(“Cut”|“Search”) (local|minimal|domain|regime|box|ball)/g, "$1 = $2").replaceAll("‑‑", "--");
+  const said = PHRASES.reduce((text, [typed, here]) => text.replace(typed, fill(here)), message).replace(/(--cut|--effort) (local|minimal|domain|regime|box|ball)/g, "$1 = $2");
+  return said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => fill(FIELDS[option] ?? option)).replaceAll("‑‑", "--");
 }

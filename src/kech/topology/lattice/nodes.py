@@ -155,8 +155,8 @@ class Nodes:
         """The classes along a path that only goes up; each is there from the start, since all maps are onto."""
         partitions, person = [self.classes(levels) for levels in path], self.points.person
         walk = walk_path(partitions, self.points.weights, True, self.threads, person)
-        rows = split_trails(walk["rows"], walk["begin"])
-        people = split_trails(walk["people"], walk["begin"]) if person is not None else [None] * len(rows)
+        rows = split_by_bar(walk["rows"], walk["begin"])
+        people = split_by_bar(walk["people"], walk["begin"]) if person is not None else [None] * len(rows)
         return [PathBar(0, len(trail) - 1, trail, who) for trail, who in zip(rows, people, strict=True)]
 
     @cached_property
@@ -209,8 +209,11 @@ class Nodes:
         return self._table
 
 
-def split_trails(carried: Ints, begin: Ints) -> list[tuple[int, ...]]:
-    """What each bar carries at the nodes of a path, without what lies between them."""
+def split_by_bar(carried: Ints, begin: Ints) -> list[tuple[int, ...]]:
+    """The rows or people that each bar carries at the nodes of a path.
+
+    In: the counts of all bars in a row, at nodes and between them by turns; and where each bar begins.
+    """
     return [tuple(trail[::2].tolist()) for trail in np.split(carried, begin[1:-1])]
 
 

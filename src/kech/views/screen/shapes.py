@@ -29,7 +29,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
-    say_moved(result)
+    print_eps_error(result)
     print_bars(bars, by_people=result["counted"] == "people")
     if result["shorter_bars"]:
         say(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
@@ -164,7 +164,7 @@ def print_profile(result: dict[str, Any]) -> None:
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}")
     say(RULER)
-    say_moved(result)
+    print_eps_error(result)
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
         print_shares(result["profile"], "People with such a row", "people_")
@@ -264,8 +264,8 @@ def say_without_one(figures: dict[str, Any], one: str) -> str:
     return f"k = {k:,}: all rows can hide from eps {every}; without any one {one} from an eps of {least} to {most}."
 
 
-def say_moved(result: dict[str, Any]) -> None:
-    """By how much values moved, where there were too many points."""
+def print_eps_error(result: dict[str, Any]) -> None:
+    """How far every eps may be wrong, where values were moved because there were too many points."""
     if result["eps_error"]:
         say(f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth.")
 
