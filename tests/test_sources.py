@@ -285,6 +285,11 @@ def test_excel_without_header_or_cells_is_refused(tmp_path):
         look_at(write_book(tmp_path / "t.xlsx", []))
     with pytest.raises(BadColumns, match="column 3 has no name"):
         look_at(write_book(tmp_path / "t.xlsx", [["a", "b"], [1, 2, 3]]))
+    book = openpyxl.load_workbook(write_book(tmp_path / "t.xlsx", [["made in 2026"]], ["a", "b"]))
+    book["other 0"].append([1, 2])
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(UnreadableFile, match="another sheet has more rows"):
+        look_at(tmp_path / "t.xlsx")
 
 
 def test_excel_dates_and_numbers_are_axes(tmp_path):

@@ -89,7 +89,8 @@ def inspect(
 
 def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request") -> str:
     """The comment of a plan about the columns without a role in it."""
-    plain = [repr(column.column) for column in columns if column.role == "plain"]
+    kept = suggested.columns.keep
+    plain = [repr(column.column) for column in columns if column.role == "plain" and column.column not in kept]
     named = [
         repr(c.column) for c in columns if c.role == "identifier" and c.column not in suggested.columns.identifiers
     ]

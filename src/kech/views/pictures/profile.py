@@ -69,7 +69,8 @@ def advise(profile: Any) -> str:
     k = min(USUAL_K, profile.largest_k)
     compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
     advice = profile.advise(k) if compared else profile.describe_hiding(k)
-    parts = [ADVICE, *([COLUMN] if compared else []), *([LAST] if advice["last_rows"] else [])]
+    isolates = compared and advice["eps_half_without"] < advice["eps_half"]
+    parts = [ADVICE, *([COLUMN] if isolates else []), *([LAST] if advice["last_rows"] else [])]
     return "\n".join(parts).format(**advice, eps_most=profile.eps_for(k, [0.9])[0])
 
 

@@ -14,6 +14,7 @@ LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
+FOLD = "--fold-variants"
 
 
 def print_inspection(result: dict[str, Any], source: str) -> None:
@@ -85,8 +86,9 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
 
 def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
-    in_plan = planned and (column["input"] or column["suggested"] in ("hierarchy", "set"))
-    hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
+    hint, is_advised = column["hint"] or "", column["input"] or column["suggested"] in ("hierarchy", "set")
+    if hint and planned and is_advised and FOLD not in hint:  # a plan never joins spellings by itself
+        hint += " The plan says so."
     for sentence in filter(None, (column["trouble"], hint)):
         say(f"{column['column']!r}: {sentence}")
 
