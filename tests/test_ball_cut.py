@@ -164,3 +164,23 @@ def test_a_barcode_of_balls_marks_what_the_cut_reaches(kind):
     assert reached.eps_at_most == largest_radius(partition)
     assert reached.classes == partition.classes
     assert reached.eps_at_least <= partition.eps_bound + 1e-12
+
+
+TWIN = """0,0 1,1 .31,.42 .83,.41 .55,.03 .75,.54 .33,.79 .3,.45 .13,.4 .2,.26 .75,.28 .49,.98 .75,.54"""
+
+
+def test_a_class_that_is_given_up_takes_no_row_back():
+    """A row that went on from a near class came to the one that was being emptied, and stayed there alone."""
+    rows = np.array([cell.split(",") for cell in TWIN.split()], float)
+    points = exact_points(pa.table({"a": rows[:, 0], "b": rows[:, 1]}))
+
+    assert cut_balls(points, 3).sizes.min() >= 3
+
+
+def test_classes_of_people_are_measured_by_their_own_rows():
+    """Several rows of a person, and equal rows of others, are parted where a cut needs it."""
+    visits = pa.table({"x": [42, 42, 42, 42, 50], "who": [1, 2, 8, 1, 3]})
+    with kech.read_table(visits, quasi_identifiers=["x"], person=["who"], axes={"x": "number"}) as table:
+        reached = kech.search_partitions(kech.compute_barcode(table, metric="ball"), 2).reached[2]
+
+    assert reached.eps_at_most == pytest.approx(0.5)

@@ -218,6 +218,7 @@ class BallSearch {
     bool rehouse(std::size_t u, std::size_t left, std::size_t depth) {
         auto targets = find_near(place(u));
         std::erase(targets, left);
+        std::erase(targets, dissolving_);
         for (std::size_t to : targets)
             if (fits(to, u, limit_of(to))) return move(u, to), true;
         if (depth == 0) return false;
@@ -258,16 +259,19 @@ class BallSearch {
         return false;
     }
 
+    // All units of a class go to others; none comes back to it.
     bool dissolve(std::size_t at) {
         moves_.clear();
         shrinking_ = nowhere;
+        dissolving_ = at;
         for (std::size_t u : std::vector(classes_[at].units)) {
             move(u, nowhere);
             if (rehouse(u, at, 1)) continue;
             undo(0);
-            return false;
+            break;
         }
-        return true;
+        dissolving_ = nowhere;
+        return classes_[at].units.empty();
     }
 
     // Two classes of k rows in smaller balls, around two units that are far apart.
@@ -371,7 +375,7 @@ class BallSearch {
     std::vector<Group> classes_;
     std::vector<Move> moves_;
     double limit_ = infinity, most_ = infinity;  // of all classes; of the one that is being shrunk
-    std::size_t shrinking_ = nowhere;
+    std::size_t shrinking_ = nowhere, dissolving_ = nowhere;
 };
 
 }  // namespace kech

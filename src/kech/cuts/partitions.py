@@ -87,4 +87,4 @@ def find_widest_radius(tree: Filtration, partition: Partition) -> float:
     """The radius of the widest class of a partition."""
     if tree.metric == "box" or (tree.units.person is None and partition.eps is not None):
         return largest_radius(partition)
-    return widest_ball(tree.units, partition.point, partition.group)
+    return widest_ball(partition.points, partition.point, partition.group)

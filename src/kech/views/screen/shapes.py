@@ -245,7 +245,9 @@ def say_last(last: dict[str, Any]) -> str:
     """What leaving out a few rows saves, and which rows hide last."""
     saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
     saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
-    rows = f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "No row hides later than others."
+    rows = (
+        f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "Of so few rows, 0.5 % is not one."
+    )
     return f"k = {last['k']:,}: {saved}. {rows}"
 
 
