@@ -43,6 +43,8 @@ def print_barcode(result: dict[str, Any]) -> None:
             else say_start(result["starts"][reading], result)
         )
         say(f"{reading}: {sentence}{say_proven(regimes)}")
+    if result["suppress"]:
+        say("A release measures the rows that are left alone, so its classes may differ from these.")
     for line in () if result["suppress"] else result["leaving_out"]:
         say(say_leaving_out(line, result))
     for reached in result["reached"]:
