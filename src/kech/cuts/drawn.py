@@ -19,6 +19,7 @@ from math import prod
 import numpy as np
 
 from kech._kernels import distinct_rows
+from kech.axes.grid import Ints
 from kech.axes.levels import Level
 from kech.errors import BadOption
 from kech.points.points import Points
@@ -56,10 +57,15 @@ def count_rows(points: Points, levels: Sequence[Level], enough: int) -> int:
 
     A class of n rows counts with n where n is `enough`; below it with 2 n - enough, but not less than 0.
     """
-    cells = np.stack([level.cells[points.codes[:, j]] for j, level in enumerate(levels)], axis=1).astype(np.int64)
-    first, group = distinct_rows(cells)
+    _, first, group = group_at_levels(points, levels)
     sizes = np.bincount(group, points.weights, len(first)).astype(np.int64)
     return int(np.clip(STEEPEST * sizes - (STEEPEST - 1) * enough, 0, sizes).sum())
+
+
+def group_at_levels(points: Points, levels: Sequence[Level]) -> tuple[Ints, Ints, Ints]:
+    """The cells of each point at these levels, the first point of each class, and the class of each point."""
+    cells = np.stack([level.cells[points.codes[:, j]] for j, level in enumerate(levels)], axis=1).astype(np.int64)
+    return cells, *distinct_rows(cells)
 
 
 def find_precision(chosen: Sequence[int], tops: Sequence[int]) -> Fraction:
@@ -70,7 +76,8 @@ def find_precision(chosen: Sequence[int], tops: Sequence[int]) -> Fraction:
 
 def weigh_scores(scores: Sequence[Fraction], epsilon: float) -> list[int]:
     """Whole numbers in the proportion of exp(epsilon score / STEEPEST), rounded upward."""
-    exponents = [(score - max(scores)) * Fraction(epsilon) / STEEPEST for score in scores]
+    best, slope = max(scores), Fraction(epsilon) / STEEPEST
+    exponents = [(score - best) * slope for score in scores]
     powers = (EXACT.exp(EXACT.divide(Decimal(x.numerator), Decimal(x.denominator))) for x in exponents)
     return [int(EXACT.multiply(power, Decimal(ONE))) + 1 for power in powers]
 

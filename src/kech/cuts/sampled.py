@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from kech._kernels import distinct_rows
 from kech.axes import LineAxis
 from kech.axes.grid import Ints
 from kech.axes.levels import Level, build_fixed_levels
-from kech.cuts.drawn import draw_levels
+from kech.cuts.drawn import draw_levels, group_at_levels
 from kech.cuts.protection import derive_key
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, box_partition
@@ -31,8 +30,7 @@ BLOCK = 1 << 16  # rows whose numbers are drawn together
 def cut_sampled(points: Points, k: int, cut: Cut, goal: Goal) -> Partition:
     """The classes of k rows or more of a sample; rows with equal published cells are interchangeable."""
     levels = choose_levels(points, k, cut, goal)
-    cells = np.stack([level.cells[points.codes[:, j]] for j, level in enumerate(levels)], axis=1).astype(np.int64)
-    first, group = distinct_rows(cells)
+    cells, first, group = group_at_levels(points, levels)
     rows = draw_sample(points.weights, goal.dp_rate or 0.0, derive_sample_key(points, levels, k, goal))
     sizes = np.bincount(group, rows, len(first)).astype(np.int64)
     point = np.flatnonzero((sizes[group] >= k) & (rows > 0))

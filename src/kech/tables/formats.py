@@ -96,12 +96,13 @@ def excel_batches(path: Path) -> Any:
         raise MissingExtra("Reading Excel files", "excel") from None
     try:
         book = CalamineWorkbook.from_path(str(path))
-        rows, *others = (book.get_sheet_by_index(i).to_python() for i in range(len(book.sheet_names)))
+        first, *others = (book.get_sheet_by_index(i) for i in range(len(book.sheet_names)))
+        rows = first.to_python()
     except (CalamineError, OSError):
         raise UnreadableFile(path, DAMAGED) from None
     if not rows:
         raise UnreadableFile(path, "its first sheet is empty. Move the table to the first sheet.")
-    if max(map(len, others), default=0) > len(rows):
+    if max((sheet.height for sheet in others), default=0) > len(rows):
         reason = "another sheet has more rows than the first one, which kech reads"
         raise UnreadableFile(path, f"{reason}. Move the table to the first sheet, or save it as CSV.")
     header, *cells = ([cell_text(cell) for cell in row] for row in rows)
