@@ -22,7 +22,7 @@ from kech.request import Cut, Goal, check_k
 from kech.system.console import report
 from kech.topology.barcode import PartitionReach, WeightedBarcode
 from kech.topology.filtration import Filtration
-from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii
+from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii, find_isolating_column
 
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
 
@@ -33,8 +33,8 @@ def search_partitions(
     """The barcode or profile, with the narrowest partition that was found at each k, and the bound below which there
     is none.
 
-    The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold.  The
-    effort is that of a release.
+    The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold, and
+    so is the column that isolates rows most.  The effort is that of a release.
     """
     if not isinstance(barcode, WeightedBarcode | Profile):
         raise BadOption("barcode", "it is neither a barcode nor a profile. Make one: kech.compute_barcode(table).")
@@ -42,8 +42,12 @@ def search_partitions(
     units = barcode.filtration.units
     how = Cut(effort=effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
-    reached = {goal: search_reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
-    return replace(barcode, reached={**barcode.reached, **reached})
+    goals = [goal for goal in goals if goal <= units.people]
+    reached = {**barcode.reached, **{goal: search_reach(bars, goal, how, threads) for goal in goals}}
+    if isinstance(barcode, Profile):
+        return replace(barcode, reached=reached)
+    advice = {goal: find_isolating_column(bars.filtration, goal, threads=threads) for goal in goals}
+    return replace(barcode, reached=reached, advice={**barcode.advice, **advice})
 
 
 def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A component is a box: as long as it lives, as thick as its rows.  What merges li
 line at eps meets exactly the classes at eps.  Only radii, weights and counts are drawn, never a cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from kech.errors import BadOption
 from kech.release.sentences import percent
 from kech.request import check_k
+from kech.views.barcodes import announce, capitalize, list_sentences, say_headline, say_joined, say_short
 from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
     ENOUGH,
@@ -53,15 +54,13 @@ from kech.views.pictures.picture import (
     Size,
     Words,
     find_ticks,
+    letters,
 )
 
 TITLE = "Weighted barcode: which rows are together while eps grows"
 NOTE = "A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count {counted}."
-REACHED = (
-    "Arrows: at k = {k:,} the cut minimal releases all rows in {narrow}, none wider than eps {eps:.4g}; "
-    "local, which loses least, in {cheap}, up to {local_eps:.4g}."
-)
-LEAVE_OUT = "If up to {share:g} % of the rows may be left out (--suppress {share:g}%), {start}."
+BOXES = " Rows join at eps where no column differs by more than 2 eps of its range."
+ONE_EPS = "One eps for all rows, {reading}: {start}."
 MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
@@ -69,38 +68,46 @@ LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 def draw_barcode(
     barcode: Any,
     k: Sequence[int] = (2,),
-    reading: str = "homological",
+    reading: str | None = None,
     size: Size | None = None,
     suppress: float = 0.0,
 ) -> Picture:
-    """A column for each k: holes, components, regimes; below them the number of classes."""
+    """A column for each k: holes, components, regimes; below them the number of classes.
+
+    The title says what to do; where a reading is named, from which eps on k holds under it.
+    """
     if not k:
         raise BadOption("--k", "no k is named. Name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
-    starts = [barcode.find_start(reading, goal, suppress) for goal in k]
-    regimes = [find_regimes(barcode, reading, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
+    shown = "homological" if reading is None else reading
+    starts = [barcode.find_start(shown, goal, suppress) for goal in k]
+    regimes = [find_regimes(barcode, shown, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
+    known, sentences = [barcode.describe(goal, suppress) for goal in k], [say_begin(barcode, start) for start in starts]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
+    is_headed = len(k) == 1 and size is None and reading is None  # the title of the picture is that of its only panel
     panels = []
     for column, (goal, intervals, start) in enumerate(zip(k, regimes, starts, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
-        left_out = list_left_out(intervals, reading) if suppress else []
-        pair = [draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))]
+        left_out = list_left_out(intervals, shown) if suppress else []
+        title = sentences[column](goal) if reading else entitle(known[column], wide, is_headed)
+        pair = [draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high), title)]
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
-    notes = [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note]
-    notes += [say_reached(barcode.reached[goal]) for goal in k if goal in barcode.reached]
+    notes = [sentence for at in known for sentence in list_sentences(at)]
+    notes += [] if reading else [ONE_EPS.format(reading=shown, start=say(goal)) for goal, say in zip(k, sentences)]
+    notes += [*dict.fromkeys(map(explain_start, starts)), *(announce(one) for at in known for one in at["released"])]
     notes += [
-        *dict.fromkeys(map(explain_start, starts)),
+        NOTE.format(counted=barcode.counted) + BOXES * (tree.metric == "box") + say_whole(tree, right),
+        panels[0].note,
         say_holes(barcode),
-        advise_leaving_out(barcode, k[0], suppress),
     ]
-    about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
+    about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {shown}"
     return Picture(
-        TITLE,
+        say_headline(known[0]) if is_headed else TITLE,
         about + say_suppress(suppress),
         width,
         high * 1.2 + 34 + BELOW,
@@ -110,26 +117,23 @@ def draw_barcode(
     )
 
 
-def say_reached(reached: Any) -> str:
-    """What releases of all rows reach, in words."""
-    narrow, cheap = (f"{count:,} class{'es' * (count > 1)}" for count in (reached.classes, reached.local_classes))
-    ends = {"eps": reached.eps_at_most, "local_eps": reached.local_eps}
-    return REACHED.format(k=reached.k, narrow=narrow, cheap=cheap, **ends)
+def entitle(known: Any, wide: float, is_headed: bool) -> str:
+    """The title of a panel: what to do, as long as there is room; below a heading, how rows join."""
+    if is_headed:
+        return capitalize(say_joined(known, [line["share"] for line in known["joined"]]))
+    choices = say_headline(known), say_short(known)
+    return next((title for title in choices if letters(title) < wide), choices[-1])
+
+
+def say_begin(barcode: Any, start: Any) -> Callable[[int], str]:
+    """From where on k holds, for any k."""
+    share = percent(1 - start.suppressed / barcode.filtration.points.rows) if start.suppressed else ""
+    return lambda k: describe_start(k, (start.at_least, start.at_most), start.classes, share)
 
 
 def say_holes(barcode: Any) -> str:
     """Why there are no holes in the picture."""
-    return f"{barcode.no_holes[0].upper()}{barcode.no_holes[1:]}." if barcode.no_holes else ""
-
-
-def advise_leaving_out(barcode: Any, k: int, suppress: float) -> str:
-    """The smallest share of the rows that lets k begin earlier, where nobody asked to leave out rows."""
-    line = next(iter(barcode.find_starts_leaving_out(k)), None) if not suppress else None
-    if line is None:
-        return ""
-    kept = percent(1 - line["suppressed"] / barcode.filtration.points.rows) if line["suppressed"] else ""
-    start = describe_start(k, (line["at_least"], line["at_most"]), line["classes"], kept)
-    return LEAVE_OUT.format(share=100 * line["share"], start=start)
+    return f"{capitalize(barcode.no_holes)}." if barcode.no_holes else ""
 
 
 def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any) -> Any:
@@ -181,7 +185,7 @@ def name_colours(metric: str, counted: str, suppress: float) -> list[tuple[str, 
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area) -> Panel:
+def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area, title: str) -> Panel:
     """Holes above, components in the middle, regimes below."""
     tree, holes, (regimes, start, left_out) = barcode.filtration, hole_boxes(barcode), seen
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
@@ -196,14 +200,12 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, a
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    share = percent(1 - start.suppressed / tree.points.rows) if start.suppressed else ""
-    title = describe_start(k, (start.at_least, start.at_most), start.classes, share)
     return Panel(x, y, area, shapes, title, note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:
     """Why it is not known exactly from where on k holds."""
-    return "" if start.is_exact or not start.reason else f"{start.reason[0].upper()}{start.reason[1:]}."
+    return "" if start.is_exact or not start.reason else f"{capitalize(start.reason)}."
 
 
 def list_left_out(regimes: Any, reading: str) -> list[tuple[tuple[float, float], tuple[int, ...]]]:
