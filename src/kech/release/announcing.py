@@ -43,12 +43,12 @@ def list_readings(barcode: WeightedBarcode, goal: Goal, reading: str | None) -> 
 
 def announce(table: Table, k: int, cut: Cut) -> ReleasedRegime:
     """What a release would be, or why there is none."""
-    there, asked = ReleasedRegime(cut.reading, k, cut.suppress), table.request
-    weighed = msgspec.structs.replace(cut, weights=asked.cut.weights)
-    request = msgspec.structs.replace(asked, cut=weighed, goal=msgspec.structs.replace(asked.goal, k=k))
+    there, plan = ReleasedRegime(cut.reading, k, cut.suppress), table.request
+    weighed = msgspec.structs.replace(cut, weights=plan.cut.weights)
+    request = msgspec.structs.replace(plan, cut=weighed, goal=msgspec.structs.replace(plan.goal, k=k))
     try:
         partition = cut_release(table, request).partition
     except (GoalNotMet, ResourceError, TooFewRows, TooFewPeople) as refusal:
         return replace(there, reason=first_sentence(refusal))
-    figures = {"classes": partition.classes, "rows": partition.rows_in - partition.suppressed}
-    return replace(there, eps=partition.eps, suppressed=partition.suppressed, **figures)
+    rows, suppressed = partition.rows_in - partition.suppressed, partition.suppressed
+    return replace(there, eps=partition.eps, classes=partition.classes, rows=rows, suppressed=suppressed)

@@ -343,7 +343,10 @@ class WeightedBarcode:
         suppress: float = 0.0,
         ax: Any = None,
     ) -> Any:
-        """Draw the bars, with the regimes of a reading, by default homological; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given.
+
+        The regimes are those of a reading, by default homological.  Where one is named, the title tells of it.
+        """
         from kech.views.pictures import plot
         from kech.views.pictures.barcode import draw_barcode
 

@@ -91,9 +91,9 @@ class Filtration:
         order = np.argsort(radii, kind="stable")
         ranked, rows = radii[order], np.cumsum(self.units.weights[order])
         needed = [max(ceil(share * int(rows[-1]) - ROUNDING), 1) for share in shares]
-        found = ranked[np.searchsorted(rows, needed)]
-        there = rows[np.searchsorted(ranked, found, side="right") - 1]
-        return list(zip(found.tolist(), (rows[-1] - there).tolist(), strict=True))
+        quantiles = ranked[np.searchsorted(rows, needed)]
+        there = rows[np.searchsorted(ranked, quantiles, side="right") - 1]
+        return list(zip(quantiles.tolist(), (rows[-1] - there).tolist(), strict=True))
 
 
 def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:

@@ -1,6 +1,6 @@
 """Sentences of a barcode: first what its owner can do, then what one eps for all rows gives.
 
-In: what a barcode knows at one k, as `WeightedBarcode.describe` gives it.  Out: sentences for screen, picture, notebook.
+In: what `WeightedBarcode.describe` gives at one k.  Out: sentences for screen, picture and notebook.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +12,8 @@ ALL_ROWS = "all rows fit into about {classes} (--cut local)"
 NO_CLASSES = "all rows together are the only class that a cut found"
 REGIME = "{without}one eps gives {classes} (--cut regime{reading})"
 REACHED = (
-    "At k = {k:,} the cut minimal puts all rows into {narrow}, none wider than eps {eps:.4g}{proven}; local, which "
-    "loses least, into {cheap}, up to {local_eps:.4g}."
+    "At k = {k:,} the cut minimal puts all rows into {narrow}, none wider than eps {eps:.4g}{proven}; "
+    "local, which loses least, into {cheap}, up to {local_eps:.4g}."
 )
 ISOLATES = "{column} isolates most: without it half of the rows can hide from eps {rest:.4g} on, not {half:.4g}."
 NONE_ISOLATES = "No column alone keeps half of the rows apart."
@@ -23,16 +23,13 @@ ANNOUNCED = (
 )
 
 
-def say_headline(known: Mapping[str, Any]) -> str:
-    """What its owner can do at k, or at least from which eps on rows are together."""
+def say_headline(known: Mapping[str, Any], begin: str = "") -> str:
+    """What its owner can do at k; else where the one eps begins, if it has classes; else how rows join."""
     columns = [f"{column} isolates most" for column in name_isolating(known)]
     parts = [*say_cut(known), *(list(say_regime(known)) or columns)]
-    if parts:
-        return f"k = {known['k']:,}: {'; '.join(parts)}"
-    every = known["joined"][-1]["eps"]
-    if every is None:
+    if known["joined"][-1]["eps"] is None:
         return f"k = {known['k']:,} holds nowhere"
-    return f"k = {known['k']:,}: {say_joined(known)}"
+    return f"k = {known['k']:,}: {'; '.join(parts)}" if parts else begin or f"k = {known['k']:,}: {say_joined(known)}"
 
 
 def say_short(known: Mapping[str, Any]) -> str:
@@ -73,7 +70,7 @@ def say_share(line: Mapping[str, Any], every: float | None) -> str:
     """From which eps on a share of the rows is there, and how many rows are missing at almost all."""
     share = "all" if line["eps"] == every else f"{100 * line['share']:g} %"
     left = line["rows_left"] if line["share"] == ALMOST and share != "all" else 0
-    return f"{share} from {line['eps']:.4g}" + f" (without {left:,} rows)" * bool(left)
+    return f"{share} from {line['eps']:.3g}" + f" (without {left:,} rows)" * bool(left)
 
 
 def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
@@ -115,7 +112,7 @@ def say_classes(count: int) -> str:
 
 def round_count(count: int) -> int:
     """Two digits of a count that another effort or grid changes a little."""
-    step = 10 ** max(0, floor(log10(max(count, 1))) - 1)
+    step = int(10 ** max(0, floor(log10(max(count, 1))) - 1))
     return step * round(count / step)
 
 

@@ -4,7 +4,7 @@ A component is a box: as long as it lives, as thick as its rows.  What merges li
 line at eps meets exactly the classes at eps.  Only radii, weights and counts are drawn, never a cell.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,6 +39,7 @@ from kech.views.pictures.bars import (
     stack_bars,
 )
 from kech.views.pictures.picture import (
+    BOLD,
     GREY,
     INK,
     PAPER,
@@ -84,56 +85,65 @@ def draw_barcode(
     shown = "homological" if reading is None else reading
     starts = [barcode.find_start(shown, goal, suppress) for goal in k]
     regimes = [find_regimes(barcode, shown, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
-    known, sentences = [barcode.describe(goal, suppress) for goal in k], [say_begin(barcode, start) for start in starts]
+    known = [barcode.describe(goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
+    begins = [say_begin(barcode, goal, start) for goal, start in zip(k, starts, strict=True)]
+    heads = list(map(write_head, known, begins, starts))
     is_headed = len(k) == 1 and size is None and reading is None  # the title of the picture is that of its only panel
+    titles = begins if reading else [entitle(*both, wide, is_headed) for both in zip(known, heads, strict=True)]
     panels = []
     for column, (goal, intervals, start) in enumerate(zip(k, regimes, starts, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
         left_out = list_left_out(intervals, shown) if suppress else []
-        title = sentences[column](goal) if reading else entitle(known[column], wide, is_headed)
-        pair = [draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high), title)]
+        main = draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))
+        pair = [replace(main, title=titles[column])]
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
-    width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
-    notes = [sentence for at in known for sentence in list_sentences(at)]
-    notes += [] if reading else [ONE_EPS.format(reading=shown, start=say(goal)) for goal, say in zip(k, sentences)]
-    notes += [*dict.fromkeys(map(explain_start, starts)), *(announce(one) for at in known for one in at["released"])]
-    notes += [
-        NOTE.format(counted=barcode.counted) + BOXES * (tree.metric == "box") + say_whole(tree, right),
-        panels[0].note,
-        say_holes(barcode),
-    ]
-    about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {shown}"
+    notes = [] if reading else [ONE_EPS.format(reading=shown, start="; ".join(begins))]
+    notes = [*list_advice(known), *notes, *map(explain_start, starts), *explain_bars(barcode, right), panels[0].note]
     return Picture(
-        say_headline(known[0]) if is_headed else TITLE,
-        about + say_suppress(suppress),
-        width,
+        heads[0] if is_headed else TITLE,
+        f"{say_points(barcode.filtration)}; reading: {shown}{say_suppress(suppress)}",
+        LEFT + len(k) * (wide + BETWEEN),
         high * 1.2 + 34 + BELOW,
         panels,
-        name_colours(tree.metric, barcode.counted, suppress),
-        "\n".join(filter(None, notes)),
+        name_colours(barcode.filtration.metric, barcode.counted, suppress),
+        "\n".join(dict.fromkeys(filter(None, notes))),
     )
 
 
-def entitle(known: Any, wide: float, is_headed: bool) -> str:
+def list_advice(known: Sequence[Any]) -> Iterator[str]:
+    """What cuts reach, what isolates, what is released."""
+    for one in known:
+        yield from list_sentences(one)
+        yield from map(announce, one["released"])
+
+
+def explain_bars(barcode: Any, right: float) -> list[str]:
+    """What a bar is, and why there are no holes in the picture."""
+    tree = barcode.filtration
+    bars = NOTE.format(counted=barcode.counted) + BOXES * (tree.metric == "box") + say_whole(tree, right)
+    return [bars, f"{capitalize(barcode.no_holes)}." if barcode.no_holes else ""]
+
+
+def write_head(known: Any, begin: str, start: Any) -> str:
+    """What to do at a k; where one eps gives several classes, that may be it."""
+    return say_headline(known, begin if start.is_exact and start.classes > 1 else "")
+
+
+def entitle(known: Any, head: str, wide: float, is_headed: bool) -> str:
     """The title of a panel: what to do, as long as there is room; below a heading, how rows join."""
-    if is_headed:
-        return capitalize(say_joined(known, [line["share"] for line in known["joined"]]))
-    choices = say_headline(known), say_short(known)
-    return next((title for title in choices if letters(title) < wide), choices[-1])
+    shares = [line["share"] for line in known["joined"]]
+    choices = [capitalize(say_joined(known, shares[first:])) for first in range(len(shares))]
+    choices = choices if is_headed and known["joined"][-1]["eps"] is not None else [head, say_short(known)]
+    return next((title for title in choices if letters(title, letter=BOLD) < wide), choices[-1])
 
 
-def say_begin(barcode: Any, start: Any) -> Callable[[int], str]:
-    """From where on k holds, for any k."""
+def say_begin(barcode: Any, k: int, start: Any) -> str:
+    """From where on k holds under the reading."""
     share = percent(1 - start.suppressed / barcode.filtration.points.rows) if start.suppressed else ""
-    return lambda k: describe_start(k, (start.at_least, start.at_most), start.classes, share)
-
-
-def say_holes(barcode: Any) -> str:
-    """Why there are no holes in the picture."""
-    return f"{capitalize(barcode.no_holes)}." if barcode.no_holes else ""
+    return describe_start(k, (start.at_least, start.at_most), start.classes, share)
 
 
 def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any) -> Any:
@@ -145,6 +155,11 @@ def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any
 def say_suppress(suppress: float) -> str:
     """Which share of the rows may be left out."""
     return f"; up to {100 * suppress:g} % of the rows left out" if suppress else ""
+
+
+def say_points(tree: Any) -> str:
+    """What was measured, and how."""
+    return f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}"
 
 
 def say_rows(tree: Any) -> str:
@@ -185,7 +200,7 @@ def name_colours(metric: str, counted: str, suppress: float) -> list[tuple[str, 
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area, title: str) -> Panel:
+def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area) -> Panel:
     """Holes above, components in the middle, regimes below."""
     tree, holes, (regimes, start, left_out) = barcode.filtration, hole_boxes(barcode), seen
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
@@ -200,7 +215,7 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, a
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    return Panel(x, y, area, shapes, title, note, has_bottom=False, has_side=False)
+    return Panel(x, y, area, shapes, note=note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:

@@ -31,7 +31,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}\n")
-    out().print(f"[bold]{escape(say_headline(result))}[/]")
+    out().print(f"[bold]{escape(say_headline(result, begin_with_classes(result)))}[/]")
     say(capitalize(say_joined(result, [line["share"] for line in result["joined"]])))
     for sentence in [*list_sentences(result), *map(announce, result["released"])]:
         say(sentence)
@@ -48,6 +48,13 @@ def print_barcode(result: dict[str, Any]) -> None:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
         say(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
     say_drawn(result["plot"])
+
+
+def begin_with_classes(result: dict[str, Any]) -> str:
+    """Where one eps gives several classes, if that is known."""
+    start = result["starts"].get("homological")
+    is_useful = start and start["classes"] > 1 and not is_start_uncertain(start)
+    return say_start(start, result) if start and is_useful else ""
 
 
 def print_one_eps(result: dict[str, Any]) -> None:
