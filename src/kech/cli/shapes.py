@@ -215,6 +215,7 @@ def lattice(
     search: str | None = None,
     node: str | None = None,
     metric_columns: Names = [],  # noqa: B006
+    plot: Path | None = None,
 ) -> None:
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
 
@@ -233,6 +234,8 @@ def lattice(
     metric_columns: list[str]
         Measure these columns (numbers or dates) by eps instead of levels, and show the minimal pairs of a node and an
         eps. By default for k = 2, 5, 10, 20 and 50.
+    plot: Path
+        Draw the nodes and eps at which the smallest k holds (--metric-columns) into this file: .svg, .png or .html.
     """
     request, ks = options.request(), parse_ks(k) if k else None
     measured = split_names(metric_columns)
@@ -240,12 +243,19 @@ def lattice(
         raise BadOption(
             "--metric-columns", "all pairs of a node and an eps are compared. Omit --suppress, --search and --node."
         )
+    if plot is not None and not measured:
+        raise BadOption("--plot", "it draws levels and eps together. Add --metric-columns, or omit it.")
+    check_picture(plot)
     levels = None if node is None else parse_node(node)
     if levels is not None and any(option is not None for option in (k, options.typed["suppress"], search)):
         raise BadOption("--node", "it shows one node as it is. Omit --k, --suppress and --search.")
     with options.open(table, request) as opened:
         if measured:
-            options.show(kech.compute_mixed_lattice(opened, measured).to_json(ks), drawings.print_mixed)
+            mixed = kech.compute_mixed_lattice(opened, measured)
+            summary = mixed.to_json(ks) | {"plot": plot and str(plot)}
+            if plot is not None:
+                mixed.plot(plot, k=min(map(int, summary["minimal"])))
+            options.show(summary, drawings.print_mixed)
             return
         result = kech.compute_lattice(opened)
         if levels is not None:

@@ -14,6 +14,7 @@ from kech.request.parts import ROLES
 from kech.views.barcodes import capitalize, list_sentences, say_joined
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
+from kech.views.pictures.mixed import draw_mixed
 from kech.views.pictures.picture import BAR, ORANGE, Picture
 from kech.views.pictures.profile import draw_profile
 from kech.views.pictures.released import draw_sizes
@@ -85,10 +86,14 @@ def show_lattice(lattice: Any) -> str:
 
 
 def show_mixed(mixed: Any) -> str:
-    """How many levels each column has, and which columns eps measures."""
+    """Where k = 5 holds, where that is quick to know; how many levels each column has, and which ones eps measures."""
     columns = zip(mixed.level_columns, mixed.heights, strict=True)
     lines = [*((name, str(height)) for name, height in columns), *((name, "eps") for name in mixed.metric_columns)]
-    return card(repr(mixed), grid(("column", "levels"), lines), private=True)
+    levels = grid(("column", "levels"), lines)
+    if mixed.nodes * len(mixed.points.weights) > CHEAP // 100:
+        return card(repr(mixed), levels, private=True)
+    picture = draw_mixed(mixed, min(5, mixed.points.people), SIZE)
+    return card(repr(mixed), sentences([f"{picture.title}."]), embed(picture), levels, private=True)
 
 
 def show_lives(lives: Any) -> str:

@@ -324,6 +324,7 @@ def print_mixed(result: dict[str, Any]) -> None:
     out().print(table)
     say("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
     say_counted(result["counted"])
+    say_drawn(result["plot"])
 
 
 def print_neighbours(result: dict[str, Any]) -> None:
