@@ -18,7 +18,10 @@ MOST_NODES = 6
 MOST_STEPS = 20
 MOST_VERSIONS = 36
 RULER = "eps is measured between values as they are; kech spectrum does so with --grid exact, else between round edges."
-CHAINS = "Searched: nodes with {column} at any level and all others at the same one, from below. Others may lose less."
+CHAINS = (
+    "Searched: nodes with {column} at any level and all others at the same one, or at their top, from below. "
+    "Others may lose less."
+)
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
