@@ -23,11 +23,12 @@ from kech.views.pictures.picture import (
     Size,
 )
 
-TITLE = "Exposure profile: how many rows cannot hide among k"
+ABOUT = "Exposure profile; {rows}; metric: {metric}"
 NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
-ADVICE = (
-    "k = {k:,}: half of the rows can hide from eps {eps_half:.4g} on, 90 % from {eps_most:.4g}, all from {eps_all:.4g}."
+TITLE = (
+    "k = {k:,}: half of the rows can hide from eps {eps_half:.3g} on, 99 % from {eps_most:.3g}, all from {eps_all:.3g}"
 )
+ISOLATES = "; {column} isolates most"
 COLUMN = "{column} isolates most: without it half of the rows can hide from {eps_half_without:.4g}."
 LAST = "Without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}."
 USUAL_K = 5
@@ -58,20 +59,28 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
-    note = "\n".join([advise(profile), NOTE, *([REACHED] if profile.reached else [])])
-    about = f"{profile.units.describe_rows()}; metric: {profile.filtration.metric}; k counts {profile.counted}"
+    advice = advise(profile)
+    note = "\n".join([*explain(advice), NOTE, *([REACHED] if profile.reached else [])])
+    about = ABOUT.format(rows=profile.units.describe_rows(), metric=profile.filtration.metric)
+    title = TITLE.format(**advice) + (ISOLATES.format(**advice) if advice["isolates"] else "")
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
-    return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
+    return Picture(title, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
 
 
-def advise(profile: Any) -> str:
-    """What the profile says at a usual k; of columns where they were compared."""
-    k = min(USUAL_K, profile.largest_k)
+def advise(profile: Any) -> dict[str, Any]:
+    """What the profile says at a usual k, or near it where columns were compared at another."""
+    seen = {k for _, k in profile.known} or {min(USUAL_K, profile.largest_k)}
+    k = min(seen, key=lambda k: (abs(k - USUAL_K), k))
     compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
     advice = profile.advise(k) if compared else profile.describe_hiding(k)
     isolates = compared and advice["eps_half_without"] < advice["eps_half"]
-    parts = [ADVICE, *([COLUMN] if isolates else []), *([LAST] if advice["last_rows"] else [])]
-    return "\n".join(parts).format(**advice, eps_most=profile.eps_for(k, [0.9])[0])
+    return {**advice, "isolates": isolates, "eps_most": profile.eps_for(k, [0.99])[0]}
+
+
+def explain(advice: dict[str, Any]) -> list[str]:
+    """What a column adds, and the last rows."""
+    parts = [*([COLUMN] if advice["isolates"] else []), *([LAST] if advice["last_rows"] else [])]
+    return [part.format(**advice) for part in parts]
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:

@@ -12,12 +12,14 @@ from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
+FEW = 200  # rows, of which 0.5 % is one
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
 MOST_STEPS = 20
 MOST_VERSIONS = 36
 RULER = "eps is measured between values as they are; kech spectrum does so with --grid exact, else between round edges."
+SAME_AXES = "The columns keep their ranges here. Without the last value of a column, a release measures its range anew."
 CHAINS = (
     "Searched: nodes with {column} at any level and all others at the same one, or at their top, from below. "
     "Others may lose less."
@@ -180,6 +182,8 @@ def print_profile(result: dict[str, Any]) -> None:
     say(f"{rows}, metric {result['metric']}")
     say(RULER)
     print_eps_error(result)
+    for advice in result["advice"]:
+        say(say_advice(advice))
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
         print_shares(result["profile"], "People with such a row", "people_")
@@ -190,12 +194,12 @@ def print_profile(result: dict[str, Any]) -> None:
     out().print(table)
     print_cuts(result["reached"])
     print_columns(result["columns"])
-    for advice in result["advice"]:
-        say(say_advice(advice))
     for last in result.get("last", ()):
-        say(say_last(last))
+        say(say_last(last, result["rows"]))
     for figures in result.get("one_person", ()):
         say(say_without_one(figures, "person" if result["counted"] == "people" else "row"))
+    if result.get("one_person"):
+        say(SAME_AXES)
     say_counted(result["counted"])
     say_drawn(result["plot"])
 
@@ -256,14 +260,18 @@ def say_advice(advice: dict[str, Any]) -> str:
     return f"k = {k:,}: {isolates}. With exact edges, no release of all rows goes below eps {every}{last}."
 
 
-def say_last(last: dict[str, Any]) -> str:
+def say_last(last: dict[str, Any], rows: int) -> str:
     """What leaving out a few rows saves, and which rows hide last."""
     saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
     saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
-    rows = (
-        f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "Of so few rows, 0.5 % is not one."
-    )
-    return f"k = {last['k']:,}: {saved}. {rows}"
+    return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}"
+
+
+def name_last(numbers: list[int], rows: int) -> str:
+    """The numbers of the rows that hide last, or why none is named."""
+    if numbers:
+        return f"Last to hide are rows {list_numbers(numbers)}."
+    return "Of so few rows, 0.5 % is not one." if rows < FEW else "More than 0.5 % of the rows hide last, at one eps."
 
 
 def list_numbers(numbers: list[int]) -> str:
