@@ -35,7 +35,7 @@ USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
 REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
 LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
-CELLS = (160, 200)  # across and upward
+CELLS = (160, 200)  # across and upward, at most
 DECADES = 3.0  # of eps, at most
 KS = (1, 2, 3, 5, 10, 20, 50, 100)
 STEPS = (1, 2, 5)
@@ -51,7 +51,11 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     widest = max((max(cut.eps_at_most, cut.local_eps) for cut in profile.reached.values()), default=0.0)
     x, y = scale_eps(lines, widest), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
     shapes: list[Shape] = [
-        Image("exposed", colour_shares(count_exposed(profile, x, y)), (x.low, x.high, y.low, y.high))
+        Image(
+            "exposed",
+            colour_shares(count_exposed(profile, x, y, find_cells(wide, high))),
+            (x.low, x.high, y.low, y.high),
+        )
     ]
     for column, (share, shade) in enumerate(SHADES.items()):
         along = np.log10(np.maximum(lines[:, column], 10**x.low))
@@ -116,10 +120,15 @@ def label_ks(ks: Any) -> list[tuple[float, str]]:
     return [(float(find_middle(k)), str(k)) for k in KS if ks[0] <= k <= ks[-1]]
 
 
-def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
+def find_cells(wide: float, high: float) -> tuple[int, int]:
+    """How many cells a panel of so many pixels has across and upward."""
+    return min(CELLS[0], int(wide / 4) + 1), min(CELLS[1], int(high / 1.9) + 1)
+
+
+def count_exposed(profile: Any, x: Scale, y: Scale, cells: tuple[int, int]) -> Floats:
     """The share of exposed rows in the middle of every cell."""
-    eps = 10 ** (x.low + (np.arange(CELLS[0]) + 0.5) / CELLS[0] * (x.high - x.low))
-    heights = y.low + (np.arange(CELLS[1]) + 0.5) / CELLS[1] * (y.high - y.low)
+    eps = 10 ** (x.low + (np.arange(cells[0]) + 0.5) / cells[0] * (x.high - x.low))
+    heights = y.low + (np.arange(cells[1]) + 0.5) / cells[1] * (y.high - y.low)
     goals = (10**heights).astype(int).clip(1, profile.largest_k)
     share_of_k = {int(k): share_beyond(profile, int(k), eps) for k in np.unique(goals)}
     return np.stack([share_of_k[int(k)] for k in goals])
