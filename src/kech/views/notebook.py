@@ -11,7 +11,7 @@ from typing import Any
 
 from kech.release.sentences import given_away_words
 from kech.request.parts import ROLES
-from kech.views.barcodes import capitalize, list_sentences, say_joined
+from kech.views.barcodes import capitalize, list_sentences, say_headline, say_joined
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.mixed import draw_mixed
@@ -61,7 +61,7 @@ def show_barcode(barcode: Any) -> str:
         (name, "unknown" if r is None else format_figure(r[0].start) if r else "never") for name, r in regimes.items()
     ]
     known = barcode.describe(k)
-    words = sentences([f"{capitalize(say_joined(known))}.", *list_sentences(known)])
+    words = sentences([f"{say_headline(known)}.", f"{capitalize(say_joined(known))}.", *list_sentences(known)])
     drawn = embed(draw_barcode(barcode, [k], size=SIZE))
     return card(repr(barcode), words, drawn, grid(("reading", f"{k:,}-anonymous from eps"), starts), private=True)
 

@@ -257,8 +257,8 @@ def mark_reached(reached: Any, pixels: PanelPixels) -> list[Shape]:
     for name, eps in cuts.items():
         at, above = min(eps, pixels.x.high), 1 + 5 / pixels.high
         shapes.append(Segments(f"{name} cut", np.array([[at, 0.0, at, 1.0]]), INK))
-        shapes.append(Marks(f"{name} cut reaches", np.array([at]), np.array([above]), INK, 4.0, "v"))
-        shapes.append(Words(at, above, name, INK, "end", (-7.0, 0.0)))
+        shapes.append(Marks(f"{name} cut reaches", np.array([at]), np.array([above]), GREY, 4.0, "v"))
+        shapes.append(Words(at, above, name, GREY, "end", (-7.0, 0.0)))
     return shapes
 
 

@@ -18,7 +18,7 @@ PAIRS = "Dots: {count:,} minimal pairs, below which nothing reaches k. Diamond: 
 BEST = "k = {k:,}: least loss {loss:.4f} at {place}, in {classes}"
 NEVER = "k = {k:,} holds at no node and eps"
 LEFT, RIGHT, TOP, BELOW = 84.0, 36.0, 16.0, 44.0  # pixels around the panel
-MOST_NAMED = 40  # nodes whose levels are written
+LINE = 12.0  # pixels that the levels of a node need
 
 
 def draw_mixed(mixed: Any, k: int, size: Size | None = None) -> Picture:
@@ -30,7 +30,7 @@ def draw_mixed(mixed: Any, k: int, size: Size | None = None) -> Picture:
     wide, high = size or (760.0, 380.0)
     right = 1.08 * float(starts[np.isfinite(starts)].max(initial=0.0)) or 1.0
     x = Scale(0, right, "eps (radius)", find_ticks(0, right))
-    y = Scale(0, 1, "" if len(nodes) <= MOST_NAMED else "nodes", name_nodes([nodes[index] for index in order]))
+    y = Scale(0, 1, "", name_nodes([nodes[index] for index in order], high))
     pixels = PanelPixels(x, y, (wide, high))
     shapes, _ = place_boxes(node_boxes(starts[order], right), (0, 1), pixels, "nodes")
     reached = np.flatnonzero(np.isfinite(starts[order]))
@@ -71,10 +71,10 @@ def mark_pairs(pairs: Sequence[Any], place: dict[tuple[int, ...], int]) -> list[
     ]
 
 
-def name_nodes(nodes: Sequence[tuple[int, ...]]) -> list[tuple[float, str]]:
-    """The levels of each node beside its line, where there is room."""
-    if len(nodes) > MOST_NAMED:
-        return []
+def name_nodes(nodes: Sequence[tuple[int, ...]], high: float) -> list[tuple[float, str]]:
+    """The levels of each node beside its line, where there is room; else how many there are."""
+    if len(nodes) * LINE > high:
+        return [(0.5, f"{len(nodes):,}\nnodes")]
     return [((at + 0.5) / len(nodes), ",".join(map(str, node))) for at, node in enumerate(nodes)]
 
 
