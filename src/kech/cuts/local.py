@@ -111,21 +111,18 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
     candidates: dict[int, list[int]] = {k: [] for k in ks}
     if len(ks) > FEW_KS or not isinstance(effort, str) or run.stopped:
         return candidates
+    order = order_along(points, threads=run.threads)
     for k in (k for k in ks if is_noisy(points, k)):
-        last = min(k + MOST_CANDIDATES, points.people)
-        next_is_cheap = compare_first_cuts(points, range(k, min(k + 1, last) + 1), run)
-        candidates[k] = compare_first_cuts(points, range(k, last + 1), run) if next_is_cheap else []
+        last, at = min(k + MOST_CANDIDATES, points.people), points.published_at(k)
+        for near in (range(k, min(k + 1, last) + 1), range(k, last + 1)):  # further ones only if the next is among them
+            partitions = cut_along(order, at, near, threads=run.threads, split_points=run.split_points)
+            cuts = dict(zip(near, partitions, strict=True))
+            costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
+            most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
+            candidates[k] = [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
+            if not candidates[k]:
+                break
     return candidates
-
-
-def compare_first_cuts(points: Points, near: range, run: Run) -> list[int]:
-    """Of these k, the larger ones whose first cut, on the grid of the smallest, costs hardly more than its own."""
-    k, order = near[0], order_along(points, threads=run.threads)
-    partitions = cut_along(order, points.published_at(k), near, threads=run.threads, split_points=run.split_points)
-    cuts = dict(zip(near, partitions, strict=True))
-    costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
-    most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
-    return [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
 
 
 def is_noisy(points: Points, k: int) -> bool:
