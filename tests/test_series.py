@@ -307,6 +307,22 @@ def test_the_check_of_a_series_refuses_options_that_it_does_not_use(nine, run, w
     assert said.code == 2 and f"omit {words[0]}" in said.err
 
 
+@pytest.mark.parametrize(
+    ("words", "way_out"),
+    [
+        (["--replace"], "kech series FOLDER --forget"),
+        (["--folder", "site"], "kech report FILE"),
+        (["--l", 2], "once all versions of this one are forgotten"),
+    ],
+)
+def test_what_a_later_version_cannot_do_is_refused_with_the_way_out(nine, run, tmp_path, words, way_out):
+    with (tmp_path / "nine.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "age", "zip", "salary"), *NINE])
+    said = run("release", tmp_path / "nine.csv", "--series", nine.folder, "-o", tmp_path / "two.csv", *words)
+    assert said.code == 2 and way_out in " ".join(said.err.split())
+    assert len(nine.versions()) == 1
+
+
 def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
     rows = [(i, 20 + i, "47671", i % 3) for i in range(30)]
     more = [(i, 20 + i % 30, "47671", 7 + i % 2) for i in range(30, 42)]

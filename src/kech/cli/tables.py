@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 CutNames = Annotated[Names, Parameter(help=f"Cuts to compare: {', '.join(CUTS)}.")]
 FILES = Group("Files and earlier releases", sort_key=0)
+INSTEAD_IN_SERIES = {
+    "--folder": " For a report: kech report FILE -o report.html.",
+    "--replace": " If nobody received the last version, forget it: kech series FOLDER --forget.",
+}
 BEGIN = (
     "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
     "--key COLUMN --k 5."
@@ -194,7 +198,8 @@ def release(
         unused = {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound, "--replace": replace}
         for option, value in unused.items():
             if value:
-                raise BadOption(option, "a release of a series cannot use it. Omit it.")
+                advice = INSTEAD_IN_SERIES.get(option, "")
+                raise BadOption(option, f"a release of a series cannot use it. Omit it.{advice}")
         publish_in_series(series, table, options, output, certificate, past)
         return
     for name in (field.name for field in FIELDS.values() if field.part == "series"):

@@ -80,7 +80,9 @@ def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise BadOption(
             "--series",
             "its first release fixed columns, hierarchies, goals, labels and format. Different now: "
-            f"{', '.join(options)}. Ask as the first time, or begin a new series in another folder.",
+            f"{', '.join(options)}. Ask as the first time. Or begin a new series in another folder: with new rows "
+            "only, or once all versions of this one are forgotten, if nobody received them (kech series FOLDER "
+            "--forget).",
         )
 
 
