@@ -323,6 +323,23 @@ def test_what_a_later_version_cannot_do_is_refused_with_the_way_out(nine, run, t
     assert len(nine.versions()) == 1
 
 
+@pytest.mark.parametrize("name", ["one.csv", "one.csv.certificate.json", "clinic/series.json", "clinic/new.json"])
+def test_a_certificate_overwrites_no_version_and_stays_out_of_the_folder(series, tmp_path, name):
+    publish(series, NINE, tmp_path / "one.csv")
+    place = series.folder / Path(name).name if name.startswith("clinic") else tmp_path / name
+    before = place.read_bytes() if place.exists() else None
+    with pytest.raises(BadOption, match="certificate: it (is the|lies in)"):
+        publish(series, NINE, tmp_path / "two.csv", certificate=place)
+    assert (place.read_bytes() if place.exists() else None) == before
+    assert not (tmp_path / "two.csv").exists() and len(series.versions()) == 1
+
+
+def test_a_key_that_would_be_published_is_refused(series, tmp_path):
+    with pytest.raises(BadOption, match="key: it would be published"):
+        publish(series, NINE, tmp_path / "one.csv", {"keep": ["id"]})
+    assert not (tmp_path / "one.csv").exists()
+
+
 def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
     rows = [(i, 20 + i, "47671", i % 3) for i in range(30)]
     more = [(i, 20 + i % 30, "47671", 7 + i % 2) for i in range(30, 42)]
