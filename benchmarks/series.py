@@ -389,8 +389,8 @@ larger than after a search of their own. Searched only as long as the table, it 
 than 50,000 rows they begin with the cheapest start, which costs 0.5 % of loss on average (-1.7 to +2.5 %).
 
 The goal is a ratio of 0.2. Three times the search of 5 % of the rows is 0.15 of a whole search by itself, and about 20
-queries of the engine (counts of values, codes, points) take nearly as long for 5,000 rows as for 100,000. Where a release of
-the table takes little more than a second, reading aside, these decide; beyond, the ratio falls with rows and columns.
+queries of the engine (counts of values, codes, points) take nearly as long for 5,000 rows as for 100,000. Where a
+release takes little more than a second, reading aside, they decide; beyond, the ratio falls with rows and columns.
 
 | engine | rows | columns | all | ratio | reading | writing | checking | matching | cutting | reading aside | ratio |
 |---|---|---|---|---|---|---|---|---|---|---|---|
