@@ -305,7 +305,7 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
 
 
 def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell, Cell]:
-    """The ends of an open label; its middle is halfway from its edge to the end of the domain, or that of the domain."""
+    """The ends of an open label; its middle is that of its edge and the end of the domain, or that of the domain."""
     largest = max(abs(centre), *map(abs, domain))
     if _is_near(axis, 2 * centre, sum(domain), largest):
         return None, None

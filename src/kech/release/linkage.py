@@ -111,7 +111,10 @@ class LinkedColumn:
     @cached_property
     def rounded(self) -> Floats:
         """The numbers as labels on a round grid hold them: rare finer values are rounded down to the usual unit."""
-        known, is_rounded = np.isfinite(self.numbers), self.axis.get("grid") == "round" and self.axis["axis"] == "number"
+        known, is_rounded = (
+            np.isfinite(self.numbers),
+            self.axis.get("grid") == "round" and self.axis["axis"] == "number",
+        )
         return round_down(self.numbers, closing_unit(self.numbers[known], self.counts[known]) if is_rounded else 0.0)
 
     def cells_between(self, low: float, high: float, closed: bool) -> Bools:
