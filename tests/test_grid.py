@@ -243,6 +243,17 @@ def test_no_edge_stands_at_the_first_day_of_the_calendar():
     assert grid.edges.min() == first + DAY
 
 
+def test_an_open_label_that_holds_everything_is_a_star():
+    """Answers from 1 to 7, few of them 1: a class of all is `*`, and not `<= 7`."""
+    answers = [1] + [2 + row % 6 for row in range(120)]
+    axis = build_line_axis("c", *counted(answers), False, is_date=False, grid="round").at(5)
+    last = int(axis.codes.max())
+    labels = axis.labels(*axis.close(np.array([0, 0]), np.array([last, last - 1])))
+
+    assert labels[0] == "*"
+    assert labels[1] == "<= 6"
+
+
 @pytest.mark.parametrize("cut", ["local", "domain"])
 @pytest.mark.parametrize(
     ("odd", "finest"),
@@ -273,6 +284,15 @@ def test_odd_values_are_found_in_their_class_again(tmp_path):
         linkage = link(read_published(tmp_path / "safe.csv"), table)
 
     assert all(map(len, linkage.classes_of(np.arange(len(ages)))))
+
+
+def test_one_decimal_with_a_leading_zero_makes_no_codes_of_ages(tmp_path):
+    """The public table of strokes has an age of 01.08 among 5,110."""
+    for odd, kind in (("01.08", "number"), ("018", "text"), ("018-2", "text")):
+        rows = [str(18 + row * 7 % 60) for row in range(400)] + [odd]
+        (tmp_path / "t.csv").write_text("age\n" + "\n".join(rows) + "\n", "utf-8")
+        with kech.read_table(tmp_path / "t.csv") as table:
+            assert table.kind("age") == kind
 
 
 def test_no_end_has_more_decimals_than_people_read():
