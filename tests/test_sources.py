@@ -298,7 +298,7 @@ def test_any_sheet_of_a_workbook_is_read(tmp_path):
     book.save(tmp_path / "t.xlsx")
     with kech.read_table(tmp_path / "t.xlsx", sheet="other 0") as table:
         assert (table.columns, table.rows) == (("a", "b"), 1)
-    with pytest.raises(BadOption, match="It has: 'Sheet', 'other 0'"):
+    with pytest.raises(BadOption, match="Name one of these: 'Sheet', 'other 0'"):
         kech.read_table(tmp_path / "t.xlsx", sheet="missing")
     (tmp_path / "t.csv").write_text("a,b\n1,2\n", "utf-8")
     with pytest.raises(BadOption, match="only workbooks have sheets"):

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 CutNames = Annotated[Names, Parameter(help=f"Cuts to compare: {', '.join(CUTS)}.")]
+MAY_REPEAT = "\nRows may be of one person: name a column that numbers people as person, or set rows_are_people = true"
 FILES = Group("Files and earlier releases", sort_key=0)
 BEGIN = (
     "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
@@ -88,7 +89,9 @@ def inspect(
         from kech.audit.inspection import suggest_request
 
         suggested = suggest_request(inspection, k, request)
-        kech.write_request(suggested, plan, note_unpublished(inspection.columns, suggested))
+        note = note_unpublished(inspection.columns, suggested)
+        note += MAY_REPEAT * bool(inspection.repeated_people and not suggested.columns.person)
+        kech.write_request(suggested, plan, note)
     options.show(
         inspection.to_json() | {"plan": plan and str(plan)},
         partial(drawings.print_inspection, source=hide_password(table)),

@@ -2,14 +2,13 @@
 
 In: a table.  Out: `Repeat`s, each with its counts and a sentence.  No cell leaves the engine.
 
-A column is one of six kinds, in this order:
+A column is one of five kinds, in this order:
 
 declared   it has the role of an identifier
 named      its name means people: `patient_id`, `Kundennummer`
 stable     rows with one value also have one date of birth, or one sex and place, as rows of a person do
 bare       its name is `id` or similar
 numbers    its name means a number (`code`, `no`), and it has many values in several rows each
-names      its name means personal names, which different people may have
 
 Without such a column, date of birth, sex and place together may identify people: they repeat far more often than they
 would for different people.
@@ -135,7 +134,7 @@ def find_repeats(table: Table) -> tuple[Repeat, ...]:
     if table.person:
         return (*find_shared_identifiers(table), *find_linking_columns(table))
     repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in find_repeat(table, column)]
-    kinds = ("declared", "named", "stable", "bare", "numbers", "names")
+    kinds = ("declared", "named", "stable", "bare", "numbers")
     ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
     return tuple(ranked) or tuple(find_repeated_traits(table))
 
@@ -177,7 +176,7 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
         return
     if table.engine.layout.columns[table.index(column)].kind == "other" and not declared:
         return
-    if not (declared or has_person_name or is_personal_name(column) or may_be_numbers(table, column)):
+    if not (declared or has_person_name or may_be_numbers(table, column)):
         return
     values, rows, most = table.engine.count_repeats([table.index(column)], folded=declared)
     if most < 2:
@@ -187,8 +186,6 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
         if declared
         else classify_by_name(column, values, rows)
         if has_person_name
-        else "names"
-        if is_personal_name(column)
         else classify_by_values(table, column, values, rows)
     )
     if kind:

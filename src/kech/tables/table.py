@@ -37,7 +37,7 @@ from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check_kind, guess_kind, plain_kind
 from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
-from kech.tables.person_names import is_personal_name, names_people
+from kech.tables.person_names import names_people
 from kech.tables.source import READ_FORMATS, Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import ColumnCodes
 
@@ -141,8 +141,7 @@ class Table:
         if self.request.columns.rows_are_people:
             return ()
         others = [name for name in self.columns if name not in self.loaded]
-        named = [name for name in others if names_people(name) or is_personal_name(name)] if not self.person else []
-        return tuple(name for name in others if name in self.identifiers or name in named)
+        return tuple(name for name in others if name in self.identifiers or (not self.person and names_people(name)))
 
     @cached_property
     def repeats(self) -> "tuple[Repeat, ...]":

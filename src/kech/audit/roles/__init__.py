@@ -22,6 +22,7 @@ from kech.tables.table import Table
 SAMPLE = 1000  # distinct values that are looked at, about
 FEW = 100  # distinct values of a column that looks like a category
 FLAG = 2  # values of a column that says yes or no
+LARGEST_DIGIT = 9
 SMALL = 20  # rows, below which few values mean nothing
 ROW_NUMBERS = 50  # rows from which on whole numbers that all differ are no measurements
 FEWEST_NUMBERED = 0.1  # share of distinct values, up to which numbers are of kinds of things, not of people or rows
@@ -119,8 +120,9 @@ def guess_roles(table: Table) -> dict[str, Guess]:
 
 
 def says_one_of_two(each: Guess, look: Look) -> bool:
-    """Whether a quasi-identifier has two whole numbers, which stand for yes and no: sets of them, no intervals."""
-    return each.role == "quasi-identifier" and look.is_whole and look.facts.distinct == FLAG
+    """Whether a quasi-identifier has two digits, which stand for yes and no: they become sets, and no intervals."""
+    are_two = look.is_whole and look.facts.distinct == FLAG and look.present > SMALL
+    return each.role == "quasi-identifier" and are_two and min(look.numbers) >= 0 and look.largest <= LARGEST_DIGIT
 
 
 def find_edges(table: Table) -> tuple[str, ...]:
@@ -172,13 +174,13 @@ def guess_role(column: str, look: Look) -> Guess:
     if by_name and is_known_amount(by_name, look):
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
-        return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
+        return replace(as_guess(by_name, seen), is_code=are_codes(column, by_name, look))
     return as_guess(seen, None) if seen else guess_by_counts(column, look)
 
 
-def are_codes(by_name: Clue, look: Look) -> bool:
-    """Whether few whole numbers stand for kinds of something."""
-    if not look.is_whole or by_name.meaning.role != "quasi-identifier":
+def are_codes(column: str, by_name: Clue, look: Look) -> bool:
+    """Whether few whole numbers stand for kinds of something, and do not count years; the name must be sure."""
+    if not look.is_whole or by_name.confidence <= STEM or counts_years(column):
         return False
     are_years = by_name.meaning.says == PLACE_OF_LIFE and min(look.numbers) == 0  # of school or of work
     return by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
