@@ -112,7 +112,9 @@ class TypedOptions:
     def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read with the request; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
-        return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
+        return kech.read_table(
+            path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding", "sheet")}
+        )
 
 
 def check_typed_options(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:

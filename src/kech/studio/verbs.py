@@ -269,7 +269,7 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding")}
+    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding", "sheet")}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 

@@ -32,6 +32,7 @@ from kech.tables.person_names import (
     is_ambiguous,
     is_bare,
     is_personal_name,
+    may_be_size,
     names_people,
     numbers_people,
     numbers_something,
@@ -194,10 +195,14 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
 def classify_by_name(column: str, values: int, rows: int) -> str:
     """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
 
-    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party.
+    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party, and
+    `family` the size of one.
     """
     is_sure = numbers_people(column) and not is_ambiguous(column)
-    enough = values >= FEW_LEVELS or (is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows))
+    is_doubtful = (is_ambiguous(column) or may_be_size(column)) and values < LEAST_SHARE * rows
+    enough = (values >= FEW_LEVELS and not is_doubtful) or (
+        is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows)
+    )
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 

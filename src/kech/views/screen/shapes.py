@@ -1,6 +1,7 @@
 """How barcodes, profiles, lattices and hierarchies look on a terminal."""
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -410,10 +411,11 @@ def print_lives(result: dict[str, Any]) -> None:
     out().print(lives)
     if len(result["summary"]) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
         say("There are more; --json shows all, --plot draws them.")
-    out().print(say_together(result))
+    for sentence in say_together(result):
+        out().print(sentence)
     if result["undecided"]:
-        say(f"That is one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
-        say("Others can have more or fewer rows together. kech verify counts candidates; --series knows cohorts.")
+        say(f"Bars are one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
+        say("Joint k is that of kech verify, for all placings; --series knows the cohorts.")
     say_drawn(result["plot"])
 
 
@@ -423,13 +425,18 @@ def draw_life(line: dict[str, Any], versions: int) -> str:
     return "".join("=" if lives else "." for lives in alive) if versions <= MOST_VERSIONS else ""
 
 
-def say_together(result: dict[str, Any]) -> str:
-    """How many rows stay together through all versions."""
-    k, joint_k = result["k"], result["joint_k"]
-    if joint_k >= k:
-        return f"Joint k {joint_k:,}: every row stays together with {joint_k:,} or more through all versions."
-    few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
-    return f"[yellow]Joint k {joint_k:,}:[/] {few} through all versions."
+def say_together(result: dict[str, Any]) -> Iterator[str]:
+    """How many rows stay together through all versions, and how many came or left among too few."""
+    k, joint_k, at_least = result["k"], result["joint_k"], result["at_least"]
+    if at_least >= k:
+        yield f"Joint k {joint_k:,}: every row of several versions stays together with {joint_k:,} or more."
+    else:
+        figure = f"{joint_k:,}" if at_least == joint_k else f"between {at_least:,} and {joint_k:,}"
+        few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
+        yield f"[yellow]Joint k {figure}:[/] {few} through all versions."
+    if result["changed"]:
+        figure = f"Rows that came or left among fewer than {k:,}: {result['changed']:,}."
+        yield f"[yellow]{figure}[/] Subtracting shows them."
 
 
 def print_hierarchy(result: dict[str, Any]) -> None:
