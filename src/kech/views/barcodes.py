@@ -49,8 +49,8 @@ def say_cut(known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def say_regime(known: Mapping[str, Any]) -> Iterator[str]:
-    """What the first release by the regime cut gives."""
-    for one in [one for one in known["released"] if one["classes"]][:1]:
+    """What the first release by the regime cut gives, if it is more than one class."""
+    for one in [one for one in known["released"] if one["classes"] > 1][:1]:
         reading = "" if one["reading"] == "strict" else f" --reading {one['reading']}"
         without = f"without {one['suppressed']:,} of them " * bool(one["suppressed"])
         yield REGIME.format(without=without, classes=say_classes(one["classes"]), reading=reading)
