@@ -147,7 +147,8 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
         values, rows, most = table.engine.count_repeats([number], folded=True)
         both, _, _ = table.engine.count_repeats([number, *person], folded=True)
         people, _, _ = table.engine.count_repeats(person, folded=True)
-        if values < both and values <= MOST_SHARE * people:
+        enough = values >= FEW_LEVELS or numbers_people(column)  # three remarks, or doctors, name nobody
+        if enough and values < both and values <= MOST_SHARE * people:
             yield Repeat((column,), "shared", values, rows, most)
 
 
@@ -188,7 +189,7 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
         if has_person_name
         else classify_by_values(table, column, values, rows)
     )
-    if kind:
+    if kind and not (kind == "named" and is_ambiguous(column) and changes_birth(table, column, values, rows)):
         yield Repeat((column,), kind, values, rows, most)
 
 
@@ -226,6 +227,13 @@ def classify_by_values(table: Table, column: str, values: int, rows: int) -> str
         if both - values <= EXCEPTIONS * (rows - values):
             return "stable"
     return "numbers" if numbers_something(column) else ""
+
+
+def changes_birth(table: Table, column: str, values: int, rows: int) -> bool:
+    """Whether rows with one value have several dates of birth: then it is a party, and not a person."""
+    births = find_traits(table)["birth"]
+    both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *births)])
+    return both - values > EXCEPTIONS * (rows - values)
 
 
 def find_repeated_traits(table: Table) -> Iterator[Repeat]:

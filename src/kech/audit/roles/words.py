@@ -526,7 +526,8 @@ SENSITIVE = (
         pfs_time pfs_months dfs dfs_time rfs rfstime ttp ttr ttd ptime stime dtime rtime etime survt
         censoring_time exit_time time_in_study time_on_study ~time ~duration ~durat spell spell_length
         unemployment_duration length_of_unemployment weeks_unemployed time_in_program time_served uberlebenszeit
-        ueberlebenszeit nachbeobachtung nachbeobachtungszeit beobachtungsdauer verweildauer krankheitsdauer
+        ueberlebenszeit nachbeobachtung nachbeobachtungszeit beobachtungsdauer liegezeit liegedauer verweildauer
+        krankheitsdauer
         arbeitslosigkeitsdauer ~dauer duree_survie duree_suivi temps_survie duree_sejour duree_chomage ~duree
         tiempo_supervivencia tiempo_seguimiento dias_estancia ~duracion tempo_sopravvivenza ~durata
         follow_up_mesi overlevingsduur ~duur tempo_sobrevida tempo_seguimento ~duracao""",
