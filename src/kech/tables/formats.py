@@ -98,8 +98,8 @@ def excel_batches(path: Path, sheet: str | None) -> Any:
         book = CalamineWorkbook.from_path(str(path))
         names = book.sheet_names
         if sheet is not None and sheet not in names:
-            reason = "the workbook has none of this name. Name one of these"
-            raise BadOption("--sheet", f"{reason}: {', '.join(map(repr, names))}.")
+            listed = ", ".join(map(repr, names))
+            raise BadOption("--sheet", f"the workbook has none of this name. Name one of these: {listed}.")
         place = names.index(sheet) if sheet is not None else 0
         rows = book.get_sheet_by_index(place).to_python()
         longest = max((book.get_sheet_by_index(i).height for i in range(len(names)) if i != place), default=0)
