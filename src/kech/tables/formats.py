@@ -109,8 +109,7 @@ def excel_batches(path: Path, sheet: str | None) -> Any:
         which = "its first sheet" if sheet is None else "this sheet"
         raise UnreadableFile(path, f"{which} is empty. Name the sheet with the table: --sheet NAME.")
     if sheet is None and longest > len(rows):
-        reason = "another sheet has more rows than the first one, which kech reads"
-        raise UnreadableFile(path, f"{reason}. Name the sheet with the table: --sheet NAME.")
+        raise UnreadableFile(path, "another sheet has more rows than the first. Name the one to read: --sheet NAME.")
     header, *cells = ([cell_text(cell) for cell in row] for row in rows)
     return text_batches(header, [cells] if cells else [])
 
