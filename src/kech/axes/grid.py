@@ -168,27 +168,9 @@ def find_unit(values: Floats, counts: Ints, share: float) -> float:
     return 0.0
 
 
-def closing_unit(values: Floats, counts: Ints) -> float:
-    """The unit of closed intervals `[20, 29]`; 0 where intervals are half-open, `[20, 30)`.
-
-    Rare values that are finer are rounded down to it: 17.5 years are 17, as ages are told.
-    """
-    unit = usual_unit(values, counts)
-    return unit if unit >= FINEST_CLOSED else 0.0
-
-
-def round_down(values: Floats, unit: float) -> Floats:
-    """Values rounded down to multiples of a unit; unchanged without one.
-
-    >>> round_down(np.array([17.5, -0.2, 0.3, 22.0]), 1.0).tolist(), round_down(np.array([0.3, 0.35]), 0.1).tolist()
-    ([17.0, -1.0, 0.0, 22.0], [0.3, 0.3])
-    """
-    return np.where(round_to_unit(values, unit) == values, values, last_multiple(values, unit)) if unit else values
-
-
-def last_multiple(values: Floats, unit: float) -> Floats:
-    """The last multiple of a unit at or below each value."""
-    return round_to_unit(np.floor(values / unit) * unit, unit)
+def closing_unit(values: Floats, unit: float) -> float:
+    """The unit of closed intervals `[20, 29]`; 0 where intervals are half-open, `[20, 30)`."""
+    return unit if unit >= FINEST_CLOSED and number_unit(values) == unit else 0.0
 
 
 def date_unit(values: Floats) -> float:
@@ -242,7 +224,7 @@ def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     low, high = bulk_span(values, counts, is_date)
     if not is_date:
         rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
-        return build_grid(values, counts, (low, high), closing_unit(values, counts), rulers)
+        return build_grid(values, counts, (low, high), closing_unit(values, unit), rulers)
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
     written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
     return replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
@@ -259,7 +241,7 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
-    closing = unit if is_date or (unit >= FINEST_CLOSED and number_unit(values) == unit) else 0.0
+    closing = unit if is_date else closing_unit(values, unit)
     return Grid(edges, np.full(len(edges), ALWAYS), (low, high), closing)
 
 

@@ -29,7 +29,6 @@ from kech.axes.grid import (
     format_number,
     last_before,
     number_unit,
-    round_down,
     round_to_unit,
 )
 from kech.axes.ranks import build_rank_axis
@@ -159,8 +158,7 @@ class LineAxis(Axis):
         return f"[{self.text(low)}, {self.text(high)}{']' if self.inclusive else ')'}"
 
     def encode(self, values: Floats) -> Codes:
-        """The code of the interval that contains each number, rounded down as labels are; NaN is NULL."""
-        values = round_down(values, self.unit) if self.grid == "round" and not self.is_date else values
+        """The code of the interval that contains each number; NaN is NULL."""
         codes = np.searchsorted(self.low, values, side="right") - 1
         nearest = np.clip(codes, 0, None)
         inside = values <= self.high[nearest] if self.inclusive else values < self.high[nearest]

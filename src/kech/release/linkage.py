@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.grid import closing_unit, round_down
 from kech.axes.hierarchy import read_hierarchy
 from kech.certificate import Axis, Cell
 from kech.certificate.labels import (
@@ -108,18 +107,9 @@ class LinkedColumn:
         """The different intervals that are published in this column; none where it is no line."""
         return [self.interval(label) for label in set(self.labels) if label is not None] if self.is_line else []
 
-    @cached_property
-    def rounded(self) -> Floats:
-        """The numbers as labels on a round grid hold them: rare finer values are rounded down to the usual unit."""
-        known, is_rounded = (
-            np.isfinite(self.numbers),
-            self.axis.get("grid") == "round" and self.axis["axis"] == "number",
-        )
-        return round_down(self.numbers, closing_unit(self.numbers[known], self.counts[known]) if is_rounded else 0.0)
-
     def cells_between(self, low: float, high: float, closed: bool) -> Bools:
         """The distinct cells from low to high."""
-        return (self.rounded >= low) & ((self.rounded <= high) if closed else (self.rounded < high))
+        return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))
 
     @cached_property
     def values_in_order(self) -> list[str]:

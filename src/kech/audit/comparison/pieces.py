@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.grid import usual_unit
+from kech.axes.grid import number_unit
 from kech.certificate import Axis
 from kech.certificate.labels import DAY, bound_interval
 from kech.release.published import Ints
@@ -107,9 +107,9 @@ def point_pieces(values: Floats, rows: Ints) -> Pieces:
 
 
 def find_unit(values: Floats, kind: str) -> float:
-    """What divides nearly all numbers, as in labels: a power of ten; or all dates: a day or a second; 0 if nothing."""
+    """What divides all values: a power of ten, a day or a second; 0 if nothing does."""
     if kind == "number":
-        return usual_unit(values, np.ones(len(values), np.int64))
+        return number_unit(values)
     return next((unit for unit in TIMES if bool(np.all(values % unit == 0))), 0.0)
 
 
