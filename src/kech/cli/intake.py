@@ -127,7 +127,7 @@ class PandasHider:
 
 
 def hide_pandas() -> None:
-    """Let pyarrow look for pandas in vain, once: it would import it, in 0.3 s, to recognise objects that no command has.
+    """Let pyarrow look for pandas in vain, once: it would import it, in 0.3 s, to recognise what no command has.
 
     Whoever needs pandas later finds it.
     """
