@@ -20,7 +20,6 @@ from kech.cuts.padding import find_padded_axes, padding_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.cuts.starts import (
     KINDS,
-    by_grid,
     cut_along,
     cut_ordering,
     expected_loss,
@@ -39,6 +38,7 @@ from kech.system.console import accept_interrupts, report, scale_progress
 # Which k are cut, searched and compared (measured: docs/explanation/claims/monotone.md).
 CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched,
 CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with more of it where they are farther apart
+PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
 ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
 PROBE_FACTOR = 2.5  # and at k this factor apart all kinds of start are tried
 CLOSE_FACTOR = 1.25  # starts that cost no more than this factor of the cheapest are compared by a first step
@@ -118,8 +118,9 @@ def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
                     best, start = choose_start(starts, k, run)
                 else:
                     start = min(starts.values(), key=expected_loss)
-                is_searched = start is starts.get("larger")
-                partition = search(start, k, effort, run, share=find_share(k, searched_ks), is_searched=is_searched)
+                share = find_share(k, searched_ks)
+                is_searched = start is starts.get("larger") and share < PAIR_SHARE
+                partition = search(start, k, effort, run, share=share, is_searched=is_searched)
             if k in probed[:-1] and best == "peeled":
                 below = [j for j in searched_ks if probed[probed.index(k) + 1] <= j < k]
                 peeled = peel_ahead(points, below[::-1], partition, run)
@@ -134,17 +135,18 @@ def find_share(k: int, ks: Sequence[int]) -> float:
 
 
 def peel_ahead(points: Points, ks: Sequence[int], larger: Partition, run: Run) -> dict[int, Partition]:
-    """Peeled starts of several k, ascending, where their grids are the same; none where they would lose far more."""
-    grids = list(by_grid(points, ks))
-    if len(grids) != 1:
-        return {}
-    at, limit = grids[0][0], expected_loss(larger)
+    """Peeled starts of several k, ascending; none where they would lose far more.
+
+    k that are alike are peeled on the grid of the smallest of them, and each is published on its own.
+    """
     peeled: dict[int, Partition] = {}
+    limit = expected_loss(larger)
+    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "alike": True}
     for first, following in pairwise([*space_out(ks, ALIKE_FACTOR), inf]):
         alike = [k for k in ks if first <= k < following]
-        how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "alike": True}
-        starts = zip(alike, peel_classes(at, alike, [limit] * len(alike), **how), strict=True)
-        peeled |= {k: build_partition(at, *shares) for k, shares in starts if len(shares[0])}
+        starts = peel_classes(points.published_at(alike[0]), alike, [limit] * len(alike), **how)
+        shares_of = {k: shares for k, shares in zip(alike, starts, strict=True) if len(shares[0])}
+        peeled |= {k: build_partition(points.published_at(k), *shares) for k, shares in shares_of.items()}
     return peeled
 
 
