@@ -170,7 +170,7 @@ def cut_order(codes, weights, order, widths, ks, split_points, threads):
 
 
 def peel_points(codes, weights, widths, levels, ks, limits, most, seed, threads):
-    found = kernels.peel_points(codes, weights, widths, levels, ks, limits, most, seed, threads)
+    found = kernels.peel_points(codes, weights, widths, levels, ks, limits, most, seed, False, threads)
     for k, limit, share in zip(ks, limits, found, strict=True):
         expect_shares(share, codes, weights, k, all_of_them=limit == INF)
 

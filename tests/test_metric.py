@@ -192,11 +192,12 @@ def test_no_label_is_wider_than_eps_says(cut):
     rng = np.random.default_rng(4)
     columns = {"x": rng.integers(0, 40, 120), "c": rng.choice(["a", "b", "c", "d"], 120, p=[0.5, 0.3, 0.15, 0.05])}
     with kech.read_table(pa.table(columns), quasi_identifiers=["x", "c"]) as table:
-        (line,) = kech.compute_spectrum(table, k=[4], cut=cut, grid="exact", effort="quick").to_json()["spectrum"]
+        spectrum = kech.compute_spectrum(table, k=[4], cut=cut, grid="exact", effort="quick", bound=True)
         release = kech.make_release(table, k=4, cut=cut, grid="exact", effort="quick")
     partition = release.partition
     printed = [axis.widths(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(partition.points.axes)]
 
+    (line,) = spectrum.rows()
     assert np.max(printed) <= 2 * largest_radius(partition) + 1e-12
     assert line["eps_lower_bound"] <= line["eps"]
     assert line["eps"] == pytest.approx(largest_radius(partition))

@@ -45,9 +45,9 @@ class Table:
         for order in self.orders():
             yield _kernels.cut_order(*self.points(), order, self.widths, [k], split_points, threads, self.person)[0]
             yield _kernels.grow_points(*self.points(), order, self.widths, k, split_points, 4, 0, threads, self.person)
-        yield _kernels.peel_points(*self.points(), self.widths, self.levels, [k], [inf], 1000, 0, threads, self.person)[
-            0
-        ]
+        yield _kernels.peel_points(
+            *self.points(), self.widths, self.levels, [k], [inf], 1000, 0, False, threads, self.person
+        )[0]
 
     def search(self, k, shares, split_points=True, seed=0):
         return _kernels.Search(self.codes, self.widths, self.levels, k, split_points, *shares, seed, self.person)
@@ -195,7 +195,9 @@ def test_one_person_is_not_two():
     calls = (
         lambda: _kernels.cut_order(*table.points(), order, table.widths, [2], True, 1, table.person),
         lambda: _kernels.grow_points(*table.points(), order, table.widths, 2, True, 4, 0, 1, table.person),
-        lambda: _kernels.peel_points(*table.points(), table.widths, table.levels, [2], [inf], 1000, 0, 1, table.person),
+        lambda: _kernels.peel_points(
+            *table.points(), table.widths, table.levels, [2], [inf], 1000, 0, False, 1, table.person
+        ),
         lambda: table.search(2, table.one_class()),
     )
     for call in calls:

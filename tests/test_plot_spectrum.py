@@ -11,7 +11,7 @@ pytest.importorskip("matplotlib")
 @pytest.fixture(scope="module")
 def spectrum():
     with kech.read_table(generate_town(500), quasi_identifiers=["age", "sex", "zip"]) as table:
-        return kech.compute_spectrum(table, k=range(2, 21), cut=["local", "domain", "regime"])
+        return kech.compute_spectrum(table, k=range(2, 21), cut=["local", "domain", "regime"], bound=True)
 
 
 def artists(ax, gid):

@@ -78,10 +78,11 @@ def test_an_end_moves_by_one_or_two_steps(town):
 
 def test_boxes_are_counted():
     rng = np.random.default_rng(4)
-    for points, axes, values in ((0, 2, 3), (1, 1, 1), (7, 2, 3), (400, 3, 9), (500, 1, 600)):
-        codes = rng.integers(0, values, (points, axes), dtype=np.int32)
+    sizes = ((0, 2, 3), (1, 1, 1), (7, 2, 3), (400, 3, 9), (500, 1, 600), (3000, 3, 5))
+    for points, axes, values, step in (*((*size, 1) for size in sizes), (300, 2, 9, 10**8)):  # the last with far codes
+        codes = rng.integers(0, values, (points, axes), dtype=np.int32) * np.int32(step)
         weights = rng.integers(1, 4, points)
-        lo, hi = np.sort(rng.integers(0, values, (2, 60, axes), dtype=np.int32), axis=0)
+        lo, hi = np.sort(rng.integers(0, values, (2, 60, axes), dtype=np.int32), axis=0) * np.int32(step)
         inside = ((lo[:, None] <= codes) & (codes <= hi[:, None])).all(2) @ weights
         found = _kernels.BoxCounter(codes, weights)
         assert (found.count(lo, hi, int(weights.sum())) == inside).all()

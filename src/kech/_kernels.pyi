@@ -97,6 +97,7 @@ def peel_points(
     limits: list[float],
     most_nodes: int,
     seed: int,
+    alike: bool,
     threads: int,
     person: NDArray[np.int32] | None = None,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
 import msgspec
 
-from kech.cuts import cut_points
-from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
-from kech.cuts.local import fits_grid
+from kech.cuts import cut_many
+from kech.cuts.bounds import closest_bound, explain_no_bound, find_gap
 from kech.errors import TooFewPeople, unusable_value
 from kech.points.models import worst_figures
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
@@ -139,8 +139,8 @@ def compute_spectrum(
     lines: list[SpectrumRow] = []
     obstacles = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
     for each in selected:
-        bounds = "none" if obstacles[each.cut] else "closest" if bound else "quick"
-        lines += measure_cut(coded[each.by_level], ks, each, request.goal, bounds, threads=table.threads)
+        bounded = bound and obstacles[each.cut] is None
+        lines += measure_cut(coded[each.by_level], ks, each, request.goal, bound=bounded, threads=table.threads)
     points = coded[selected[0].by_level]
     counts = (table.rows, len(points.merge_people()[0].weights))
     no_bound = {name: reason for name, reason in obstacles.items() if reason} if bound else None
@@ -164,21 +164,40 @@ def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
 
 
 def measure_cut(
-    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, bounds: str, *, threads: int
+    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, bound: bool, threads: int
 ) -> Iterator[SpectrumRow]:
-    """The rows of one cut; bounds are `none`, `quick` (for some k) or `closest` (for every k, slower)."""
-    quick = quick_bounds(points, ks, threads=threads) if bounds == "quick" else {}
-    for k, partition in zip(ks, cut_points(points, ks, cut, goal, threads=threads), strict=True):
-        bound = quick.get(k)
-        if bounds == "closest":
-            bound = closest_bound(partition, k, threads=threads)
-        elif bound and not fits_grid(k, partition):  # a partition of a larger k, with the domain of its grid
-            (bound,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=threads)
-        yield measure_partition(cut.cut, k, partition, bound, goal.t_kind)
+    """The rows of one cut.  A partition of a larger k serves a smaller one where it loses less, so that the loss never
+    falls as k grows.  For bounds all partitions are kept, otherwise only the last one.
+    """
+    rows: dict[int, SpectrumRow] = {}
+    kept: dict[int, Partition] = {}
+    last: Partition | None = None
+    row: SpectrumRow | None = None
+    for k, partition in cut_many(points, ks, cut, goal, threads=threads):
+        row = serve(k, row) if row and partition is last else measure_partition(cut.cut, k, partition, goal.t_kind)
+        rows[k], last = row, partition
+        kept |= {k: partition} if bound else {}
+    for larger, k in pairwise(sorted(rows, reverse=True)):
+        if rows[larger].loss < rows[k].loss:
+            rows[k] = serve(k, rows[larger])
+            kept |= {k: kept[larger]} if bound else {}
+    return (add_bound(rows[k], kept[k], threads) if bound else rows[k] for k in ks)
 
 
-def measure_partition(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
-    """The row of the spectrum for one partition."""
+def serve(k: int, row: SpectrumRow) -> SpectrumRow:
+    """The row of another k, for the same partition."""
+    return replace(row, k=k, c_avg=row.average_class / k)
+
+
+def add_bound(row: SpectrumRow, partition: Partition, threads: int) -> SpectrumRow:
+    """The row with the closest bound."""
+    bound = closest_bound(partition, row.k, threads=threads)
+    eps = bound.eps if row.eps_lower_bound is None else row.eps_lower_bound
+    return replace(row, eps_lower_bound=eps, loss_lower_bound=bound.loss, loss_gap=find_gap(row.loss, bound.loss))
+
+
+def measure_partition(cut: str, k: int, partition: Partition, t_kind: str) -> SpectrumRow:
+    """The row of the spectrum for one partition, without a bound of its loss."""
     average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
     worst = worst_figures(Goal(l=1, t=1, t_kind=t_kind), tallies) if tallies else None
@@ -187,11 +206,11 @@ def measure_partition(cut: str, k: int, partition: Partition, bound: Bound | Non
         cut=cut,
         eps=largest_radius(partition),
         eps_error=partition.points.eps_error(),
-        eps_lower_bound=partition.eps_bound if partition.eps_bound is not None else bound and bound.eps,
+        eps_lower_bound=partition.eps_bound,
         classes=partition.classes,
         loss=mean_loss(partition),
-        loss_lower_bound=bound and bound.loss,
-        loss_gap=find_gap(mean_loss(partition), bound and bound.loss),
+        loss_lower_bound=None,
+        loss_gap=None,
         suppressed=partition.suppressed,
         average_class=average,
         c_avg=average / k,

@@ -13,6 +13,7 @@ class BoxCounter {
             for (std::size_t i = node.begin; i < node.end; ++i) rows += points_.weights[tree_.order()[i]];
             rows_.push_back(rows);
         }
+        for (std::size_t j = 0; j < points_.axes && points_.count > 0; ++j) lists_.push_back(list_codes(j));
     }
 
     // Rows in each box, people where points have persons, or any number above `enough`.
@@ -21,12 +22,63 @@ class BoxCounter {
         std::size_t axes = points_.axes;
         for (std::size_t i = 0; i < boxes; ++i) {
             const Code *low = lo + i * axes, *high = hi + i * axes;
-            rows.push_back(points_.person.empty() ? count(low, high, enough) : count_people(low, high, enough));
+            rows.push_back(points_.person.empty() ? count_rows(low, high, enough) : count_people(low, high, enough));
         }
         return rows;
     }
 
   private:
+    // The points by their codes on one axis; none where codes lie far apart.
+    struct CodeList {
+        std::vector<std::uint32_t> points;
+        std::vector<std::size_t> starts;  // of each code, from the first one on
+        std::int64_t first, last;
+
+        bool is_empty() const { return starts.empty(); }
+
+        std::span<const std::uint32_t> between(Code lo, Code hi) const {
+            std::int64_t low = std::max<std::int64_t>(lo, first), high = std::min<std::int64_t>(hi, last);
+            if (low > high) return {};
+            return {points.data() + starts[low - first], starts[high - first + 1] - starts[low - first]};
+        }
+    };
+
+    CodeList list_codes(std::size_t j) const {
+        CodeList list{{}, {}, all_.lo[j], all_.hi[j]};
+        if (list.last - list.first > static_cast<std::int64_t>(points_.count)) return list;
+        list.starts.assign(list.last - list.first + 2, 0);
+        for (std::size_t i = 0; i < points_.count; ++i) ++list.starts[points_[i][j] - list.first + 1];
+        std::partial_sum(list.starts.begin(), list.starts.end(), list.starts.begin());
+        std::vector<std::size_t> next(list.starts.begin(), list.starts.end() - 1);
+        list.points.resize(points_.count);
+        for (std::size_t i = 0; i < points_.count; ++i)
+            list.points[next[points_[i][j] - list.first]++] = static_cast<std::uint32_t>(i);
+        return list;
+    }
+
+    // The axis on which the fewest points are within the box decides how they are counted.
+    std::int64_t count_rows(const Code* lo, const Code* hi, std::int64_t enough) const {
+        std::span<const std::uint32_t> fewest;
+        bool any = false;
+        for (std::size_t j = 0; j < lists_.size(); ++j) {
+            if (lists_[j].is_empty()) continue;
+            auto here = lists_[j].between(lo[j], hi[j]);
+            if (!any || here.size() < fewest.size()) fewest = here;
+            any = true;
+        }
+        if (!any || fewest.size() > constants::listed_points) return count(lo, hi, enough);
+        std::int64_t rows = 0;
+        for (std::size_t i = 0; i < fewest.size() && rows <= enough; ++i)
+            if (is_within(points_[fewest[i]], lo, hi)) rows += points_.weights[fewest[i]];
+        return rows;
+    }
+
+    bool is_within(const Code* point, const Code* lo, const Code* hi) const {
+        for (std::size_t j = 0; j < points_.axes; ++j)
+            if (point[j] < lo[j] || point[j] > hi[j]) return false;
+        return true;
+    }
+
     // Sides are measured in shares of the box around all points: there are no widths here.
     KdTree build() {
         for (std::size_t i = 0; i < points_.count; ++i) all_.cover(points_[i]);
@@ -107,6 +159,7 @@ class BoxCounter {
     Box all_;
     KdTree tree_;
     std::vector<std::int64_t> rows_;  // of each node
+    std::vector<CodeList> lists_;     // of each axis
 };
 
 }  // namespace kech

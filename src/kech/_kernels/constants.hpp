@@ -122,6 +122,11 @@ constexpr std::size_t donors = 40;
 constexpr std::size_t borrowed_members = 50;
 constexpr double own_share = 0.2;
 
+// -- boxes that are counted ------------------------------------------------------------------------------------
+
+// Points with some codes on one axis, up to which all of them are looked at; with more, a tree is faster.
+constexpr std::size_t listed_points = 256;
+
 // -- suppression ----------------------------------------------------------------------------------------------
 
 // Classes among which neighbours are looked for, pairs of them that choose the axis along which they are parted, and

@@ -99,16 +99,23 @@ class LatticePeel {
         for (Person who : points.person) who_.push_back(name_person(who));
     }
 
-    // For each k its shares; none, where they would cost more than the limit by far.
-    std::vector<Shares> run(const std::vector<std::int64_t>& ks, const std::vector<double>& limits,
+    // For each k its shares; none, where they would cost more than the limit by far.  With `alike`, other k look only at
+    // nodes where the first, which is the smallest, found classes, and at those that it did not reach.
+    std::vector<Shares> run(const std::vector<std::int64_t>& ks, const std::vector<double>& limits, bool alike,
                             unsigned threads) const {
         std::vector<Shares> shares(ks.size());
-        for_each(ks.size(), threads, [&](std::size_t q, std::size_t) { shares[q] = run(ks[q], limits[q]); });
+        std::vector<bool> skipped(nodes_.size(), false);
+        std::size_t done = alike ? 1 : 0;
+        if (alike) shares[0] = run(ks[0], limits[0], {}, &skipped);
+        for_each(ks.size() - done, threads, [&](std::size_t q, std::size_t) {
+            shares[done + q] = run(ks[done + q], limits[done + q], skipped, nullptr);
+        });
         return shares;
     }
 
   private:
-    Shares run(std::int64_t k, double limit) const {
+    // Notes which nodes had no class.
+    Shares run(std::int64_t k, double limit, const std::vector<bool>& skipped, std::vector<bool>* useless) const {
         std::vector<std::int64_t> group(points_.count, -1);
         Peel peel;
         peel.start(points_.count);
@@ -118,8 +125,12 @@ class LatticePeel {
         std::size_t visits = (constants::peel_visits + constants::peel_visits_per_point * points_.count) / points_.axes;
         for (std::size_t node = 0; node < nodes_.size() && people >= k; node += stride(node, peel.left.size(), visits)) {
             if (constants::peel_hope * (paid + nodes_.width(node) * rows) > limit) return {};
+            if (!skipped.empty() && skipped[node]) continue;
             visits -= std::min(visits, peel.left.size());
-            if (!count(peel, node, k)) continue;
+            if (!count(peel, node, k)) {
+                if (useless) (*useless)[node] = true;
+                continue;
+            }
             std::int64_t taken = 0;
             peel.take(k, [&](std::uint32_t p, CellTable::Cell& cell) {
                 if (cell.number < 0) cell.number = groups++;

@@ -191,7 +191,7 @@ static nb::list cut_order(const Codes& codes, const Ints& weights, const Ints& o
 
 static nb::list peel_points(const Codes& codes, const Ints& weights, const Widths& widths, const std::vector<Codes>& tables,
                             const std::vector<std::int64_t>& ks, const std::vector<double>& limits, std::size_t most,
-                            std::uint64_t seed, unsigned threads, const Persons& person) {
+                            std::uint64_t seed, bool alike, unsigned threads, const Persons& person) {
     return hand_over(release_gil([&] {
         check_points(view(codes), view(weights), widths);
         check_ks(ks, check_people(view(person, codes.shape(0)), view(weights)));
@@ -199,7 +199,8 @@ static nb::list peel_points(const Codes& codes, const Ints& weights, const Width
         auto levels = read_levels(tables, widths);
         auto points = view(codes, weights, person);
         Nodes nodes(points, levels, most, seed);
-        return check_results(LatticePeel(points, widths, levels, nodes).run(ks, limits, clamp_threads(threads)), ks, points);
+        return check_results(LatticePeel(points, widths, levels, nodes).run(ks, limits, alike, clamp_threads(threads)), ks,
+                             points);
     }));
 }
 
@@ -687,7 +688,7 @@ NB_MODULE(_kernels, m) {
         .def("__init__", &begin_pricing, array, array, one, array, one)
         .def("climb", &climb_on)
         .def_prop_ro("bound", &DualBound::bound);
-    m.def("peel_points", &peel_points, array, array, one, array, one, one, one, one, one, person);
+    m.def("peel_points", &peel_points, array, array, one, array, one, one, one, one, one, one, person);
     m.def("grow_points", &grow_points, array, array, array, one, one, one, one, one, one, person);
     m.def("leave_out", &leave_out, array, array, one, array, one, array, array, array, one, one, person);
     m.def("order_points", &order_points, array, array, one, one);

@@ -21,8 +21,9 @@ from kech.cuts.suppressing import cut_rest
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
+from kech.request.parts import FEW_KS
 
-__all__ = ["cut_points"]
+__all__ = ["cut_many", "cut_points"]
 
 
 def cut_points(
@@ -55,7 +56,26 @@ def cut_points(
     if cut.suppress:
         cut_searched = partial(cut_rest, cut_searched, goal)
     partitions = cut_searched(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points, table_rows))
-    return (
-        assign_grains(protect_for_goals(partition, k, goal, split_points=split_points))
-        for k, partition in zip(ks, partitions, strict=True)
-    )
+    return finish_partitions(partitions, ks, goal, split_points)
+
+
+def cut_many(
+    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int
+) -> Iterator[tuple[int, Partition]]:
+    """Each k with its partition, in the order in which they are made: what the caller drops takes no memory."""
+    is_chained = cut.cut == "local" and len(ks) > FEW_KS and not (cut.suppress or goal.has_sensitive_goals)
+    order = sorted(ks, reverse=is_chained)
+    return zip(order, cut_points(points, order, cut, goal, threads=threads), strict=True)
+
+
+def finish_partitions(
+    partitions: Iterator[Partition], ks: Sequence[int], goal: Goal, split_points: bool
+) -> Iterator[Partition]:
+    """Each partition with its labels protected and its grains assigned; what several k share is made once."""
+    last = finished = None
+    for k, partition in zip(ks, partitions, strict=True):
+        protected = protect_for_goals(partition, k, goal, split_points=split_points)
+        if finished is None or protected is not last:
+            finished = assign_grains(protected)
+        last = protected
+        yield finished

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from kech._kernels import Pricer, bound_side, reach_farthest, reach_rows
 from kech.axes import TreeAxis
-from kech.cuts.starts import by_grid, level_tables
+from kech.cuts.starts import level_tables
 from kech.points.partition import Partition, mean_loss
 from kech.points.points import Points
 from kech.request import Cut
@@ -33,8 +33,6 @@ from kech.system.console import report
 CLIMBS, STEPS = 8, 60  # looks at all cells, and steps before each
 MOST = 2e8  # points times nodes: their cells are held in memory
 MOST_BOUNDED = 500_000  # points; with more of them bounds would take longer than releases
-FEW_GRIDS = 8  # so many are bounded for every k
-LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
 
 
 class Bound(NamedTuple):
@@ -106,18 +104,6 @@ def find_gap(loss: float, lower_bound: float | None) -> float | None:
     if lower_bound is None or (lower_bound <= 0 < loss):
         return None
     return max(0.0, loss / lower_bound - 1) if lower_bound > 0 else 0.0
-
-
-def quick_bounds(points: Points, ks: Sequence[int], *, threads: int) -> dict[int, Bound]:
-    """For each k a bound from the nearest rows of every row; where there are many grids, only for the usual k."""
-    grids = list(by_grid(points, ks))
-    bounds: dict[int, Bound] = {}
-    for at, batch in grids:
-        selected = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
-        if selected:
-            report("bounding from below")
-            bounds |= zip(selected, lower_bounds(at, selected, threads=threads), strict=True)
-    return bounds
 
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:

@@ -1,11 +1,14 @@
 """Local cut: lowest information loss, each class with its own box.
 
-Starts: kd order and cut for every k; for some, also Hilbert order and cut, classes grown from outlying rows, and
-peeled lattice cells.  The best start is searched: neighbouring classes exchange rows, or are freed and made anew.  At
-last a partition of a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
+Starts: kd order and cut, Hilbert order and cut, classes grown from outlying rows, and peeled lattice cells.  The best
+start is searched: neighbouring classes exchange rows, or are freed and made anew.  At last a partition of a larger k
+serves a smaller one where it costs less, so that the loss never falls as k grows.
+
+Of many k, the largest comes first, and each further one begins with the partition of the k above it, which serves it
+already, or with lattice cells that were peeled for several k at once.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import inf
@@ -23,6 +26,7 @@ from kech.cuts.starts import (
     level_tables,
     make_starts,
     order_along,
+    peel_classes,
     published_cells,
 )
 from kech.points.partition import Partition, build_partition, mean_loss
@@ -32,9 +36,11 @@ from kech.request.parts import FEW_KS, usual_effort
 from kech.system.console import accept_interrupts, report, scale_progress
 
 # Which k are cut, searched and compared (measured: docs/explanation/claims/monotone.md).
-SEARCH_FACTOR = 1.3  # with more k and quick effort, k this factor apart are searched
-LEAN_FACTOR = 1.1  # and k this factor apart start from what was found for a larger one
-PROBE_FACTOR = 2.5  # with more k, all kinds of start are tried at k this factor apart
+CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched,
+CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with more of it where they are farther apart
+PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
+ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
+PROBE_FACTOR = 2.5  # and at k this factor apart all kinds of start are tried
 CLOSE_FACTOR = 1.25  # starts that cost no more than this factor of the cheapest are compared by a first step
 LARGEST_PADDED_K = 32  # beyond this k padding costs next to nothing, unless the table is small
 SMALL_TABLE = 10_000  # rows of such a table
@@ -79,27 +85,85 @@ SearchedCut = Callable[[Points, Sequence[int], Cut, Run], Iterator[Partition]]
 
 
 def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
-    """A partition for each k, ascending."""
+    """A partition for each k, ascending; of many k that descend, each is made when it is asked for."""
+    if len(ks) > FEW_KS:
+        chained = cut_chain(points, sorted(ks, reverse=True), cut, run)
+        return chained if ks[0] > ks[-1] else reversed(list(chained))
     effort = choose_effort(ks, cut.effort)
     candidates = candidate_ks(points, ks, effort, run)
-    further = sorted({*chain.from_iterable(candidates.values())} - {*ks})
-    every = sorted({*ks, *further})
-    partitions = dict(
-        zip(every, cut_ordering(points, every, threads=run.threads, split_points=run.split_points), strict=True)
-    )
-    studied = ks_to_search(ks, effort)
-    starts = [
-        choose_starts(points, {k: partitions[k] for k in each}, run) for each in (studied, *([k] for k in further))
-    ]
-    for done, (k, start) in enumerate(chain.from_iterable(starts)):
-        with scale_progress(done, len(studied) + len(further)):
+    every = sorted({*ks, *chain.from_iterable(candidates.values())})
+    first_cuts = dict(zip(every, cut_first(points, every, run), strict=True))
+    starts = {k: choose_start(kinds, k, run)[1] for k, kinds in make_kinds(points, first_cuts, KINDS, run).items()}
+    partitions = {}
+    for done, (k, start) in enumerate(starts.items()):
+        with scale_progress(done, len(every)):
             partitions[k] = search(start, k, effort, run)
-    for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
-        if k not in studied and not run.stopped:
-            partitions[k] = improve_cheapest([on_grid_of(k, partitions[larger]), partitions[k]], k, run)
     groups = [[k, *candidates[k]] for k in ks]
     best = [enforce_monotone_loss(group, [partitions[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
+
+
+def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
+    """A partition for each of many k, descending: its own, or that of the next larger k which has one."""
+    effort = usual_effort(1) if cut.effort is None else cut.effort
+    searched_ks = space_out(ks, CHAIN_FACTOR)
+    probed = space_out(searched_ks, PROBE_FACTOR)
+    peeled: dict[int, Partition] = {}
+    partition, best = None, ""
+    for k in ks:
+        if k in searched_ks:
+            starts: dict[str, Partition] = {} if partition is None else {"larger": on_grid_of(k, partition)}
+            starts |= {"peeled": peeled.pop(k)} if k in peeled else {}
+            with scale_progress(searched_ks.index(k), len(searched_ks)):
+                if k in probed:
+                    first_cut = next(cut_first(points, [k], run))
+                    starts |= make_kinds(points, {k: first_cut}, {*KINDS} - {*starts}, run)[k]
+                    best, start = choose_start(starts, k, run)
+                else:
+                    start = min(starts.values(), key=expected_loss)
+                share = find_share(k, searched_ks)
+                is_searched = start is starts.get("larger") and share < PAIR_SHARE
+                partition = search(start, k, effort, run, share=share, is_searched=is_searched)
+            if k in probed[:-1] and best == "peeled":
+                below = [j for j in searched_ks if probed[probed.index(k) + 1] <= j < k]
+                peeled = peel_ahead(points, below[::-1], partition, run)
+        assert partition is not None
+        yield partition
+
+
+def find_share(k: int, ks: Sequence[int]) -> float:
+    """The share of an effort with which one of several k is searched: the farther from the k above, the more."""
+    above = ks[max(ks.index(k) - 1, 0)]
+    return min(MOST_SHARE, CHAIN_SHARE * (above / k - 1) / (CHAIN_FACTOR - 1)) if above > k else MOST_SHARE
+
+
+def peel_ahead(points: Points, ks: Sequence[int], larger: Partition, run: Run) -> dict[int, Partition]:
+    """Peeled starts of several k, ascending; none where they would lose far more.
+
+    k that are alike are peeled on the grid of the smallest of them, and each is published on its own.
+    """
+    peeled: dict[int, Partition] = {}
+    limit = expected_loss(larger)
+    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "alike": True}
+    for first, following in pairwise([*space_out(ks, ALIKE_FACTOR), inf]):
+        alike = [k for k in ks if first <= k < following]
+        starts = peel_classes(points.published_at(alike[0]), alike, [limit] * len(alike), **how)
+        shares_of = {k: shares for k, shares in zip(alike, starts, strict=True) if len(shares[0])}
+        peeled |= {k: build_partition(points.published_at(k), *shares) for k, shares in shares_of.items()}
+    return peeled
+
+
+def make_kinds(
+    points: Points, first_cuts: Mapping[int, Partition], kinds: Collection[str], run: Run
+) -> dict[int, dict[str, Partition]]:
+    """For each k its first cut, and starts of these kinds."""
+    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "split_points": run.split_points}
+    return make_starts(points, first_cuts, dict.fromkeys(first_cuts, kinds), table_rows=run.table_rows, **how)
+
+
+def cut_first(points: Points, ks: Sequence[int], run: Run) -> Iterator[Partition]:
+    """For each k the cut along the kd order."""
+    return cut_ordering(points, ks, threads=run.threads, split_points=run.split_points)
 
 
 def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Run) -> dict[int, list[int]]:
@@ -131,56 +195,23 @@ def is_noisy(points: Points, k: int) -> bool:
     return points.rows <= most and bool(find_padded_axes(points.published_at(k)))
 
 
-def improve_cheapest(starts: Sequence[Partition], k: int, run: Run) -> Partition:
-    """The cheapest of these partitions after one step of the search, for a k that is not searched further."""
-    start = min(starts, key=expected_loss)
-    search_state = prepare_search(start, k, run)(run.seed)
-    search_state.step(0.0, False, run.threads)
-    return build_partition(start.points, *search_state.shares())
-
-
 def choose_effort(ks: Sequence[int], effort: str | float | None) -> str | float:
     """A name, or seconds; where nothing is asked, the usual effort for so many k."""
     return usual_effort(len(ks)) if effort is None else effort
 
 
-def ks_to_search(ks: Sequence[int], effort: str | float) -> list[int]:
-    """The k to peel and search for: all, or in haste some."""
-    return list(ks) if effort != "quick" or len(ks) <= FEW_KS else space_out(ks, SEARCH_FACTOR)
+def ks_to_search(ks: Sequence[int]) -> list[int]:
+    """The k to search for: all of a few, otherwise some."""
+    return list(ks) if len(ks) <= FEW_KS else space_out(ks, PROBE_FACTOR**0.5)
 
 
-def space_out(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
-    """Small k, the last, and in between those that are this factor apart."""
-    chosen: list[int] = []
-    for k in ks:
-        if not chosen or k >= chosen[-1] * factor or k == ks[-1] or k <= small:
+def space_out(ks: Sequence[int], factor: float) -> list[int]:
+    """The first, the last, and in between those that are this factor from the one before."""
+    chosen = [ks[0]]
+    for k in ks[1:]:
+        if max(k / chosen[-1], chosen[-1] / k) >= factor or k == ks[-1]:
             chosen.append(k)
     return chosen
-
-
-def choose_starts(points: Points, starts: Mapping[int, Partition], run: Run) -> Iterator[tuple[int, Partition]]:
-    """Each k with the best of its start and of those made here.
-
-    Of many k, all kinds of start are tried at some; in between, the kinds that were best below and above.
-    """
-    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "split_points": run.split_points}
-    how["table_rows"] = run.table_rows
-    tried = ks_to_probe(list(starts))
-    everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), **how)
-    best = {k: choose_start(start, k, run) for k, start in everything.items()}
-    likely = {
-        k: {best[max(t for t in tried if t < k)][0], best[min(t for t in tried if t > k)][0]}
-        for k in starts
-        if k not in best
-    }
-    others = make_starts(points, {k: starts[k] for k in likely}, likely, **how)
-    best |= {k: choose_start(start, k, run) for k, start in others.items()}
-    return ((k, best[k][1]) for k in starts)
-
-
-def ks_to_probe(ks: Sequence[int]) -> list[int]:
-    """The k at which all kinds of start are tried: all of a few, otherwise the first, the last and some between."""
-    return list(ks) if len(ks) <= FEW_KS else space_out(ks, PROBE_FACTOR, small=0)
 
 
 def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> tuple[str, Partition]:
@@ -200,23 +231,33 @@ def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> tuple[str
     return best, build_partition(starts[best].points, *searches[best].shares())
 
 
-def search(start: Partition, k: int, effort: str | float, run: Run, *, limit: float = inf) -> Partition:
+def search(
+    start: Partition,
+    k: int,
+    effort: str | float,
+    run: Run,
+    *,
+    limit: float = inf,
+    share: float = 1.0,
+    is_searched: bool = False,
+) -> Partition:
     """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far, and no other search of the
-    same run makes a step.  Sides beyond the limit are dear.
+    same run makes a step.  Sides beyond the limit are dear.  A share of the effort may be enough.  Classes that
+    were searched before are freed at once.
     """
     points = start.points
     begin = prepare_search(start, k, run, limit=limit)
     state = best = begin(run.seed)
     rows, cells = min(points.rows, MOST_POINT_ROWS * len(points.weights)), points.rows * len(points.axes)
-    share, alone = progress_of(rows, effort, run.table_rows), points.rows < 2 * k
+    progress, alone = progress_of(rows, effort, run.table_rows), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:
         while not (alone or run.stopped or best.price <= 0):
-            done = share(before + work_done(state, rows))
+            done = progress(before + work_done(state, rows)) / share
             if done >= 1:
                 break
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
-            ruin = state.rounds >= PAIR_ROUNDS
+            ruin = is_searched or state.rounds >= PAIR_ROUNDS
             state.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, run.threads)
             best = min(best, state, key=lambda each: each.price)
             if state.price < least * (1 - GAIN):

@@ -133,12 +133,15 @@ def grow_classes(
 
 
 def peel_classes(
-    points: Points, ks: Sequence[int], limits: Sequence[float], *, threads: int, seed: int
+    points: Points, ks: Sequence[int], limits: Sequence[float], *, threads: int, seed: int, alike: bool = False
 ) -> list[Shares]:
-    """Shares (point, class, rows) for each k, on the axes of `points`; none where the loss will exceed the limit."""
+    """Shares (point, class, rows) for each k, on the axes of `points`; none where the loss will exceed the limit.
+
+    k that are `alike` look at all nodes for the first of them only, which is faster and loses a little.
+    """
     how = (points.codes, points.weights, expected_widths(points), level_tables(points))
     prices = [limit * points.rows * len(points.axes) for limit in limits]
-    return peel_points(*how, list(ks), prices, MOST_NODES, seed, threads, points.person)
+    return peel_points(*how, list(ks), prices, MOST_NODES, seed, alike, threads, points.person)
 
 
 @cache_on_points

@@ -50,13 +50,13 @@ def cut_rest(
     """A partition for each k: of all rows, or of the rest where that loses less (for the minimal cut: is narrower)."""
     narrow = cut.cut == "minimal"
     limit, key = points.suppression_limit(cut.suppress), protected_width_and_loss if narrow else protected_loss
-    effort = choose_effort(ks, cut.effort)
-    cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
+    cut = msgspec.structs.replace(cut, suppress=0.0)
     try:
         partitions = list(cut_searched(points, ks, cut, run))
     except GoalNotMet as refusal:
         raise GoalNotMet(f"{refusal} {NO_WAY_OUT}") from None
-    for k in ks_to_search(ks, effort):
+    cut = msgspec.structs.replace(cut, effort=choose_effort(ks, cut.effort))
+    for k in ks_to_search(ks):
         at = ks.index(k)
         fewer = search_suppressed(join_grains(partitions[at], points.published_at(k)), k, limit, goal, cut, run)
         partitions[at] = min([partitions[at], *cut_others(cut_searched, goal, points, fewer, k, cut, run)], key=key)

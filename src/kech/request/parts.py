@@ -759,8 +759,8 @@ class Cut(Part, frozen=True):
     effort: Annotated[
         str | float | None,
         Field(
-            f"How long to search for a lower loss: quick, {usual_effort(1)} (default; {usual_effort(FEW_KS + 1)} for "
-            f"more than {FEW_KS} k), best, or seconds for each k. Ctrl-C keeps the best so far.",
+            f"How long to search for a lower loss: quick, {usual_effort(1)} (default), best, or seconds for each k. Of "
+            f"more than {FEW_KS} k each gets a part of it. Ctrl-C keeps the best so far.",
             "best",
             choices=EFFORTS,
             usual=usual_effort(1),
