@@ -1,6 +1,7 @@
 """Cutting: points of a table, and their partitions as a request asks for them."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 from pkgutil import resolve_name
 from unittest.mock import patch
 
@@ -8,6 +9,7 @@ import numpy as np
 
 import kech
 from kech.cuts import cut_points
+from kech.points.partition import mean_loss
 from kech.points.points import build_points
 
 
@@ -42,6 +44,11 @@ def check_partition(partition, points, k):
     assert partition.rows.min() > 0
     assert (partition.lo[partition.group] <= codes).all()
     assert (codes <= partition.hi[partition.group]).all()
+
+
+def searched_loss(partition):
+    """The loss as the search sees it: a set is as wide as the run from its most frequent to its rarest value."""
+    return mean_loss(replace(partition, members={}))
 
 
 @contextmanager

@@ -125,6 +125,17 @@ def label_width(label, axis):
     return interval_width(label, axis, read_date if axis["axis"] == "date" else Fraction)
 
 
+def set_width(axis, codes):
+    """Width of the narrowest label of a set around these codes: they are listed, and all rare ones where one is."""
+    rare = {code for code in range(axis.values) if axis.rows is not None and axis.rows[code] < axis.k}
+    held = {int(code) for code in codes}
+    held |= rare if rare & held else set()
+    mixed = axis.null in held and len(held) > 1
+    whole = axis.null not in held and len(held) == axis.values > 1
+    spelled = len(held - rare) + bool(held & rare)
+    return 1.0 if mixed or whole or spelled > 50 else (len(held) - 1) / max(axis.members - 1, 1)
+
+
 def interval_width(label, axis, read):
     start, stop = (read(str(end)) for end in axis["domain"])
     low, high, _ = interval_ends(label, read)

@@ -11,6 +11,7 @@ from kech.cuts.bounds import lower_bounds
 from kech.points.partition import largest_radius, mean_loss
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
+from oracles import set_width
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 
@@ -24,13 +25,20 @@ def pairwise(points, width):
     return np.stack(found, axis=2)
 
 
+def label_widths(axis, lo, hi):
+    """Of the narrowest label around two codes."""
+    if axis.kind != "set":
+        return axis.widths(lo, hi)
+    return np.array([set_width(axis, pair) for pair in zip(lo, hi, strict=True)])
+
+
 def expected(points, ks):
     """For each k the k-th nearest row of each row, one by one."""
     weights, places = points.weights, np.array(ks) - 1
     sides, sums = [], []
     for far in pairwise(points, eps_widths):
         sides.append(np.sort(np.repeat(far.max(axis=1), weights))[places])
-    for own in pairwise(points, lambda axis, lo, hi: axis.widths(lo, hi)):
+    for own in pairwise(points, label_widths):
         sums.append(np.sort(np.repeat(own.sum(axis=1), weights))[places])
     losses = np.average(sums, axis=0, weights=weights) / len(points.axes)
     return [pytest.approx(pair, abs=1e-12) for pair in zip(np.max(sides, axis=0) / 2, losses, strict=True)]

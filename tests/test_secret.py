@@ -16,7 +16,10 @@ import pytest
 import kech
 from conftest import FIXED_SECRET
 from kech import write_key_file
+from kech.cuts.protection import protect_labels
 from kech.errors import BadKey, BadTarget, CannotWrite
+from kech.points.partition import build_partition
+from kech.points.points import build_points
 from kech.tables.demo import generate_town, write_csv
 
 QI = {"quasi_identifiers": ["age", "zip", "job"], "sensitive": ["diagnosis"]}
@@ -78,6 +81,20 @@ def test_noise_alone_needs_the_secret(keys):
             release = kech.make_release(table, k=5, cut="regime")
         found.append((release.partition.sizes.tolist(), release.labels))
     assert len(found[0][0]) > 1
+    assert found[0][0] == found[1][0]
+    assert found[0][1] != found[1][1]
+
+
+def test_decoys_of_sets_need_the_secret(keys):
+    """Of four values each, in classes that nobody searched."""
+    rng = np.random.default_rng(1)
+    frame = pa.table({"job": rng.choice(list("abcdefghijklmnop"), 400)})
+    found = []
+    for key in keys:
+        with kech.read_table(frame, quasi_identifiers=["job"], key_file=key) as table:
+            points = build_points(table).published_at(5)
+            tight = build_partition(points, np.arange(16), np.arange(16) // 4, np.full(16, 2))
+            found.append((tight.labels(0), protect_labels(tight).labels(0)))
     assert found[0][0] == found[1][0]
     assert found[0][1] != found[1][1]
 

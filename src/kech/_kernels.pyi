@@ -22,7 +22,14 @@ class BoxCounter:
     def __init__(
         self, codes: NDArray[np.int32], weights: NDArray[np.int64], person: NDArray[np.int32] | None = None
     ) -> None: ...
-    def count(self, lo: NDArray[np.int32], hi: NDArray[np.int32], enough: int) -> NDArray[np.int64]: ...
+    def count(
+        self,
+        lo: NDArray[np.int32],
+        hi: NDArray[np.int32],
+        enough: int,
+        listed: NDArray[np.int32] | None = None,
+        axes: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.int64]: ...
 
 class Words:
     def __init__(self) -> None: ...

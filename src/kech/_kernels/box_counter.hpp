@@ -5,6 +5,22 @@
 
 namespace kech {
 
+// Of some axes, the codes that a box holds; all codes between its corners where it lists none.
+struct Listed {
+    const Code* codes = nullptr;  // ascending, then -1
+    std::span<const std::int64_t> axis;  // of each of these codes, in blocks
+
+    bool holds(const Code* point) const {
+        for (std::size_t i = 0; i < axis.size();) {
+            std::size_t start = i;
+            bool found = codes[start] < 0;
+            for (; i < axis.size() && axis[i] == axis[start]; ++i) found |= codes[i] == point[axis[start]];
+            if (!found) return false;
+        }
+        return true;
+    }
+};
+
 class BoxCounter {
   public:
     explicit BoxCounter(const Points& points) : points_(points), all_(points.axes), tree_(build()) {
@@ -16,13 +32,15 @@ class BoxCounter {
         for (std::size_t j = 0; j < points_.axes && points_.count > 0; ++j) lists_.push_back(list_codes(j));
     }
 
-    // Rows in each box, people where points have persons, or any number above `enough`.
-    std::vector<std::int64_t> count(const Code* lo, const Code* hi, std::size_t boxes, std::int64_t enough) const {
+    // Rows in each box, people where points have persons, or any number above `enough`.  Each box may list codes.
+    std::vector<std::int64_t> count(const Code* lo, const Code* hi, std::size_t boxes, std::int64_t enough,
+                                    Listed listed) const {
         std::vector<std::int64_t> rows;
         std::size_t axes = points_.axes;
-        for (std::size_t i = 0; i < boxes; ++i) {
+        for (std::size_t i = 0; i < boxes; ++i, listed.codes += listed.axis.size()) {
             const Code *low = lo + i * axes, *high = hi + i * axes;
-            rows.push_back(points_.person.empty() ? count_rows(low, high, enough) : count_people(low, high, enough));
+            rows.push_back(points_.person.empty() ? count_rows(low, high, enough, listed)
+                                                  : count_people(low, high, enough, listed));
         }
         return rows;
     }
@@ -57,7 +75,7 @@ class BoxCounter {
     }
 
     // The axis on which the fewest points are within the box decides how they are counted.
-    std::int64_t count_rows(const Code* lo, const Code* hi, std::int64_t enough) const {
+    std::int64_t count_rows(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
         std::span<const std::uint32_t> fewest;
         bool any = false;
         for (std::size_t j = 0; j < lists_.size(); ++j) {
@@ -66,17 +84,18 @@ class BoxCounter {
             if (!any || here.size() < fewest.size()) fewest = here;
             any = true;
         }
-        if (!any || fewest.size() > constants::listed_points) return count(lo, hi, enough);
+        if (!any || fewest.size() > constants::listed_points) return count(lo, hi, enough, listed);
         std::int64_t rows = 0;
         for (std::size_t i = 0; i < fewest.size() && rows <= enough; ++i)
-            if (is_within(points_[fewest[i]], lo, hi)) rows += points_.weights[fewest[i]];
+            rows += holds(lo, hi, listed, fewest[i]) ? points_.weights[fewest[i]] : 0;
         return rows;
     }
 
-    bool is_within(const Code* point, const Code* lo, const Code* hi) const {
+    bool holds(const Code* lo, const Code* hi, const Listed& listed, std::size_t i) const {
+        const Code* point = points_[i];
         for (std::size_t j = 0; j < points_.axes; ++j)
             if (point[j] < lo[j] || point[j] > hi[j]) return false;
-        return true;
+        return listed.holds(point);
     }
 
     // Sides are measured in shares of the box around all points: there are no widths here.
@@ -88,7 +107,7 @@ class BoxCounter {
     }
 
     // People are not additive, so every leaf that a box meets is scanned, until enough are found.
-    std::int64_t count_people(const Code* lo, const Code* hi, std::int64_t enough) const {
+    std::int64_t count_people(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
         std::int64_t people = 0;
         std::vector<Person> seen;
         for (std::size_t at = 0; at < rows_.size() && people <= enough;) {
@@ -98,17 +117,18 @@ class BoxCounter {
                 ++at;
                 continue;
             }
-            if (!apart) people += scan_people(at, lo, hi, seen);
+            if (!apart) people += scan_people(at, lo, hi, listed, seen);
             at = tree_.nodes()[at].after;
         }
         return people;
     }
 
-    std::int64_t scan_people(std::size_t leaf, const Code* lo, const Code* hi, std::vector<Person>& seen) const {
+    std::int64_t scan_people(std::size_t leaf, const Code* lo, const Code* hi, const Listed& listed,
+                             std::vector<Person>& seen) const {
         std::int64_t people = 0;
         for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
             std::size_t point = tree_.order()[i];
-            if (!is_inside(point, lo, hi)) continue;
+            if (!holds(lo, hi, listed, point)) continue;
             Person person = points_.person[point];
             if (person < 0) {
                 people += points_.weights[point];
@@ -120,17 +140,11 @@ class BoxCounter {
         return people;
     }
 
-    bool is_inside(std::size_t point, const Code* lo, const Code* hi) const {
-        bool inside = true;
-        for (std::size_t j = 0; j < points_.axes; ++j) inside &= points_[point][j] >= lo[j] && points_[point][j] <= hi[j];
-        return inside;
-    }
-
-    std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough) const {
+    std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
         std::int64_t rows = 0;
         for (std::size_t at = 0; at < rows_.size() && rows <= enough;) {
             const Code *low = tree_.lo(at), *high = tree_.hi(at);
-            bool apart = false, within = true;
+            bool apart = false, within = listed.axis.empty();
             for (std::size_t j = 0; j < points_.axes; ++j) {
                 apart |= high[j] < lo[j] || low[j] > hi[j];
                 within &= low[j] >= lo[j] && high[j] <= hi[j];
@@ -140,17 +154,17 @@ class BoxCounter {
                 continue;
             }
             if (within) rows += rows_[at];
-            else if (!apart) rows += scan(at, lo, hi);
+            else if (!apart) rows += scan(at, lo, hi, listed);
             at = tree_.nodes()[at].after;
         }
         return rows;
     }
 
-    std::int64_t scan(std::size_t leaf, const Code* lo, const Code* hi) const {
+    std::int64_t scan(std::size_t leaf, const Code* lo, const Code* hi, const Listed& listed) const {
         std::int64_t rows = 0;
         for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
             std::size_t point = tree_.order()[i];
-            rows += is_inside(point, lo, hi) ? points_.weights[point] : 0;
+            rows += holds(lo, hi, listed, point) ? points_.weights[point] : 0;
         }
         return rows;
     }

@@ -178,6 +178,11 @@ inline void check_corners(const Grid& lo, const Grid& hi, std::size_t axes) {
     require(lo.rows == hi.rows && lo.columns == axes && hi.columns == axes, "a box has two corners with a code on each axis");
 }
 
+inline void check_listed(const Grid& listed, std::span<const std::int64_t> axis, std::size_t boxes, std::size_t axes) {
+    require(listed.rows == boxes && listed.columns == axis.size(), "each box lists codes of the same axes");
+    for (std::int64_t j : axis) require(j >= 0 && static_cast<std::size_t>(j) < axes, "codes of an axis are listed");
+}
+
 inline void check_order(std::span<const std::int64_t> order, std::size_t points) {
     require(order.size() == points, "an order holds every point");
     std::vector<bool> seen(points, false);

@@ -589,10 +589,13 @@ static void hold_counter(HeldCounter* place, const Codes& codes, const Ints& wei
     new (place) HeldCounter{codes, weights, person, BoxCounter(view(codes, weights, person))};
 }
 
-static Out<std::int64_t> count_boxes(const HeldCounter& held, const Codes& lo, const Codes& hi, std::int64_t enough) {
+static Out<std::int64_t> count_boxes(const HeldCounter& held, const Codes& lo, const Codes& hi, std::int64_t enough,
+                                     const std::optional<Codes>& listed, const std::optional<Ints>& axes) {
     return hand_over(release_gil([&] {
         check_corners(view(lo), view(hi), held.codes.shape(1));
-        return held.counter.count(lo.data(), hi.data(), lo.shape(0), enough);
+        if (!listed || !axes) return held.counter.count(lo.data(), hi.data(), lo.shape(0), enough, {});
+        check_listed(view(*listed), view(*axes), lo.shape(0), held.codes.shape(1));
+        return held.counter.count(lo.data(), hi.data(), lo.shape(0), enough, {listed->data(), view(*axes)});
     }));
 }
 
@@ -651,7 +654,7 @@ NB_MODULE(_kernels, m) {
         });
     nb::class_<HeldCounter>(m, "BoxCounter")
         .def("__init__", &hold_counter, array, array, person)
-        .def("count", &count_boxes, array, array, one);
+        .def("count", &count_boxes, array, array, one, nb::arg("listed").noconvert() = nb::none(), nb::arg("axes").noconvert() = nb::none());
     nb::class_<Words>(m, "Words")
         .def(nb::init<>())
         .def("number", &number_words, array, one, array, array)

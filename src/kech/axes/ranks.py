@@ -5,17 +5,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes.axis import EVERYTHING, TextAxis
+from kech.axes.axis import EVERYTHING, Axis, TextAxis
 from kech.axes.grid import Floats, Ints
 from kech.errors import BadHierarchy
 
+Members = NDArray[np.int64]
+
 DOTS = ".."
+NOTHING = -1
 LONGEST_SET = 50  # members; longer sets are printed as `*`
 RARE = re.compile("[0-9]+ rare values?")  # the label of values that fewer than k rows have
 MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # a value alone that looks like another label
@@ -199,3 +202,110 @@ def check_order(column: str, order: Sequence[str]) -> None:
     if any(DOTS in text or text in (EVERYTHING, ".", "") for text in order):
         reason = f"a value is empty, '.' or {EVERYTHING!r}, or contains {DOTS!r} as ranges do. Rename it."
         raise BadHierarchy(f"order of {column}", None, reason)
+
+
+# -- members of sets: a table, labels x members, has the codes that each label lists, ascending, then NOTHING.  All rare
+# values are one member, the code of the first of them.  NULL goes with no other.  A label that lists nothing is `*`.
+
+
+def is_set(axis: Axis) -> TypeGuard[RankAxis]:
+    """Whether labels of an axis list values."""
+    return isinstance(axis, RankAxis) and not axis.is_ordered
+
+
+def list_members(axis: RankAxis, group: Ints, codes: Ints, groups: int) -> Members:
+    """The members of each group: its values as they occur."""
+    member, factor = name_members(axis, codes), axis.size + 1
+    pairs = np.unique(group * factor + member)
+    return close_members(axis, *fill_table(pairs // factor, pairs % factor, groups))
+
+
+def name_members(axis: RankAxis, codes: Ints) -> Ints:
+    """The member of each code: rare values are one."""
+    return np.where((codes >= axis.common) & (codes < axis.values), axis.common, codes)
+
+
+def fill_table(group: Ints, member: Ints, groups: int) -> tuple[Members, Ints]:
+    """The members of each group in a row, as many as a label can list; and how many there are."""
+    lengths = np.bincount(group, minlength=groups)
+    at = np.arange(len(group)) - (np.cumsum(lengths) - lengths)[group]
+    table = np.full((groups, min(int(lengths.max(initial=1)), LONGEST_SET)), NOTHING)
+    fits = at < LONGEST_SET
+    table[group[fits], at[fits]] = member[fits]
+    return table, lengths
+
+
+def close_members(axis: RankAxis, table: Members, lengths: Ints) -> Members:
+    """The same lists; nothing where one is too long, has NULL and a value, or has all values of several."""
+    last, every = table.max(axis=1), axis.common + (axis.common < axis.values)
+    mixed = (lengths > 1) & (last == axis.null)
+    lost = mixed | (lengths > LONGEST_SET) | ((lengths == every) & (last < axis.values) & (axis.values > 1))
+    table[lost] = NOTHING
+    return table[:, : max(int((table != NOTHING).sum(axis=1).max(initial=1)), 1)]
+
+
+def measure_members(axis: RankAxis, table: Members) -> Floats:
+    """(members - 1) / (values - 1), where each rare value counts; 1 for `*`."""
+    return np.where(table[:, 0] == NOTHING, 1.0, (count_members(axis, table) - 1) / axis.steps)
+
+
+def count_members(axis: RankAxis, table: Members) -> Ints:
+    """How many values each label may stand for."""
+    listed = (table != NOTHING).sum(axis=1)
+    has_rare = (table == axis.common).any(axis=1) & (axis.common < axis.values)
+    return np.where(table[:, 0] == NOTHING, axis.size, listed + has_rare * (axis.values - axis.common - 1))
+
+
+def add_pairs(axis: RankAxis, widths: Widths) -> None:
+    """Add the widths of labels that list one value or two, whichever they are; of more values labels are no narrower.
+
+    They are those of a tree: two values are as far apart as any two neighbours between them at most.
+    """
+    codes, first = np.arange(axis.size), np.arange(axis.size - 1)
+    single = list_members(axis, codes, codes, axis.size)
+    both = list_members(axis, np.r_[first, first], np.r_[first, first + 1], axis.size - 1)
+    widths.add_tree(measure_members(axis, single), measure_members(axis, both))
+
+
+def bound_members(axis: RankAxis, table: Members) -> tuple[Ints, Ints]:
+    """The first and the last code of each label; of all codes for `*`."""
+    last, lost = table.max(axis=1), table[:, 0] == NOTHING
+    last = np.where((last == axis.common) & (axis.common < axis.values), axis.values - 1, last)
+    return np.where(lost, 0, table[:, 0]), np.where(lost, axis.size - 1, last)
+
+
+def list_runs(axis: RankAxis, table: Members) -> tuple[Ints, Ints, Ints]:
+    """The stretches of neighbouring codes that labels cover: the label of each, its first and its last code."""
+    label, at = np.nonzero(table != NOTHING)
+    first = table[label, at]
+    last = np.where((first == axis.common) & (axis.common < axis.values), axis.values - 1, first)
+    lost = np.flatnonzero(table[:, 0] == NOTHING)
+    label, first = np.r_[label, lost], np.r_[first, np.zeros_like(lost)]
+    last = np.r_[last, np.full_like(lost, axis.size - 1)]
+    order = np.lexsort((first, label))
+    label, first, last = label[order], first[order], last[order]
+    starts = np.ones(len(label), bool)
+    starts[1:] = (label[1:] != label[:-1]) | (first[1:] > last[:-1] + 1)
+    return label[starts], first[starts], last[np.append(np.flatnonzero(starts)[1:], len(label)) - 1]
+
+
+def hold_code(axis: RankAxis, table: Members, code: int) -> NDArray[np.bool_]:
+    """Whether each label covers a code."""
+    return np.asarray((table == name_members(axis, np.int64(code))).any(axis=1) | (table[:, 0] == NOTHING))  # type: ignore[arg-type]
+
+
+def label_members(axis: RankAxis, table: Members) -> list[str | None]:
+    """The label of each list; NULL alone is no text."""
+    rows, inverse = np.unique(table, axis=0, return_inverse=True)
+    texts = [label_list(axis, row[row != NOTHING].tolist()) for row in rows]
+    return [texts[i] for i in inverse.ravel()]
+
+
+def label_list(axis: RankAxis, codes: list[int]) -> str | None:
+    """`a`, `{a, b}`, `{a, 3 rare values}`, `*`, or None for NULL."""
+    if not codes:
+        return EVERYTHING
+    if codes == [axis.null]:
+        return None
+    rare = axis.values - axis.common if codes[-1] == axis.common else 0
+    return set_label([axis.texts[code] for code in codes if code < axis.common], rare)

@@ -6,6 +6,8 @@ k-th nearest one, itself counted.  Over all rows this gives
     eps*(k)  >= max over rows of  max_j metric_j / 2        the loneliest row decides
     loss(k)  >= mean over rows of  mean_j width_j           every row pays at least this
 
+Labels of a set list the values that occur, so their width is that of two values, whichever values lie between.
+
 Where all axes are trees, prices of rows bound the loss more closely.  A class under trees is published as a cell of the
 lattice.  Give every row a price v.  Where in no cell k rows or more are priced above its width together, no class costs
 less than the prices of its rows, so no partition costs less than all prices.  Where some are, what they are above is
@@ -110,7 +112,7 @@ def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list
     """A bound for each k, ascending, on the axes as they are."""
     rows, how = (points.codes, points.weights), (list(ks), threads)
     cells = points.rows * len(points.axes)
-    both = zip(reach_farthest(*rows, points.metric(), *how), reach_rows(*rows, points.widths(), *how), strict=True)
+    both = zip(reach_farthest(*rows, points.metric(), *how), reach_rows(*rows, points.pair_widths(), *how), strict=True)
     return [Bound(float(side) / 2, float(total) / cells) for side, total in both]
 
 

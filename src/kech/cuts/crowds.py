@@ -14,7 +14,7 @@ import numpy as np
 
 from kech.axes.grid import Ints
 from kech.cuts.local import Run, cut_local
-from kech.points.partition import Partition, box_partition
+from kech.points.partition import Partition, build_partition
 from kech.points.people import ALONE
 from kech.points.points import Points, number_runs
 from kech.request import Cut
@@ -37,17 +37,12 @@ class Crowds:
         if not len(self.point):
             return partition
         points = replace(self.points, axes=partition.points.axes)
-        first = self.point[np.flatnonzero(np.diff(self.group, prepend=-1))]
-        lo, hi = (points.codes[first].astype(np.int64) for _ in range(2))
-        for j, axis in enumerate(points.axes):
-            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
         shares = (
             np.r_[self.kept[partition.point], self.point],
             np.r_[partition.group, self.group + partition.classes],
             np.r_[partition.rows, self.points.weights[self.point]],
         )
-        joined = box_partition(points, *shares, np.r_[partition.lo, lo], np.r_[partition.hi, hi])
-        return replace(joined, radius=partition.radius)
+        return replace(build_partition(points, *shares), radius=partition.radius)
 
 
 def cut_crowded(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:

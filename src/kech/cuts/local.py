@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from kech._kernels import Search, Widths
-from kech.cuts.padding import find_padded_axes, padding_loss
+from kech.cuts.padding import find_padded_axes, find_padded_sets, padding_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.cuts.starts import (
     KINDS,
@@ -192,7 +192,8 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
 def is_noisy(points: Points, k: int) -> bool:
     """Whether the noise of padding may make a larger k cheaper."""
     most = k * MANY_CLASSES if k <= LARGEST_PADDED_K else SMALL_TABLE
-    return points.rows <= most and bool(find_padded_axes(points.published_at(k)))
+    published = points.published_at(k)
+    return points.rows <= most and bool(find_padded_axes(published) or find_padded_sets(published))
 
 
 def choose_effort(ks: Sequence[int], effort: str | float | None) -> str | float:

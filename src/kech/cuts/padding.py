@@ -5,7 +5,7 @@ Of n random rows in a label none lies in its first half with probability 2^-n, a
 probability (1 - 1/m)^n.  An attacker who knows that labels always touch both their ends knows more than the labels say.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from kech._kernels import BoxCounter
 from kech.axes import Axis, Codes, LineAxis, RankAxis
 from kech.axes.grid import Floats, Ints
+from kech.axes.ranks import Members, is_set, name_members
+from kech.cuts.decoys import expected_growth
 from kech.points.partition import Partition
 from kech.points.people import Persons
 from kech.points.points import Points, cache_on_points, number_runs
@@ -23,8 +25,8 @@ Bools = NDArray[np.bool_]
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
 
 DRAWS = 4  # for each class and axis: its left end, its right end, whether a half is added, and where if all is even
-HALVES = {"number": 3.0, "date": 3.0, "ordered": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
-# even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
+HALVES = {"number": 3.0, "date": 3.0, "ordered": 6.0}  # how often, in units of 2^-n: columns are not even, wide
+# labels overlap, and orders are short, so that many of their labels have no room
 FEWEST = 5  # rows; in smaller classes labels would have to be far wider
 FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
 CROWD = 5  # rows of the table from which on a half is as full as any
@@ -58,14 +60,20 @@ class Sides(NamedTuple):
 
 @cache_on_points
 def find_padded_axes(points: Points) -> list[PaddedAxis]:
-    """The axes of these points whose labels are padded, in parts."""
-    return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.is_padded and axis.values > 1]
+    """The axes of these points whose intervals and ranges are padded, in parts."""
+    padded = {j: axis for j, axis in enumerate(points.axes) if axis.is_padded and axis.values > 1}
+    return [split_axis(j, axis) for j, axis in padded.items() if axis.kind != "set"]
+
+
+def find_padded_sets(points: Points) -> dict[int, RankAxis]:
+    """The axes of sets whose labels list decoys."""
+    return {j: axis for j, axis in enumerate(points.axes) if axis.is_padded and is_set(axis) and axis.values > 2}
 
 
 def split_axis(index: int, axis: Axis) -> PaddedAxis:
     """The parts of an axis: published cells of a line, values of an order."""
     assert isinstance(axis, LineAxis | RankAxis)
-    cells = axis.runs if isinstance(axis, RankAxis) and axis.is_ordered else axis.cells
+    cells = axis.runs if isinstance(axis, RankAxis) else axis.cells
     first = np.unique(cells[0][: axis.values])
     last = np.append(first[1:], axis.values) - 1
     if isinstance(axis, RankAxis):
@@ -80,9 +88,12 @@ def units_of(axis: LineAxis, first: Ints) -> Floats:
     return np.round(lengths / axis.unit) if axis.unit else np.full(len(first), np.inf)
 
 
-def pad_labels(partition: Partition, padded_axes: Sequence[PaddedAxis], noise: Floats) -> Boxes:
-    """The boxes of all classes, with wider sides."""
+def pad_labels(
+    partition: Partition, padded_axes: Sequence[PaddedAxis], noise: Floats, counter: "LabelCounter | None" = None
+) -> Boxes:
+    """The boxes of all classes, with wider sides; a counter knows what sets list, if not what the partition says."""
     lo, hi = partition.lo.copy(), partition.hi.copy()
+    counter = counter or count_labels(partition.points, partition.members)
     rows = np.maximum(partition.people, FEWEST)
     for padded, draws in zip(
         padded_axes, np.split(noise, len(padded_axes), axis=1) if padded_axes else [], strict=True
@@ -90,7 +101,7 @@ def pad_labels(partition: Partition, padded_axes: Sequence[PaddedAxis], noise: F
         sides = find_sides(padded, lo[:, padded.index], hi[:, padded.index])
         ends = add_parts(padded, sides, rows, draws)
         chosen = np.flatnonzero(sides.grows & (draws[:, 2] < 2 * HALVES[padded.axis.kind] * 0.5**rows))
-        add_halves(padded, sides, ends, chosen, draws[chosen, 3] < 0.5, partition)
+        add_halves(padded, sides, ends, chosen, draws[chosen, 3] < 0.5, (partition, counter))
         first, last = padded.first[ends[0]], padded.last[ends[1]]
         fits = sides.grows & (padded.axis.widths(first, last) < 1)
         lo[fits, padded.index], hi[fits, padded.index] = first[fits], last[fits]
@@ -108,6 +119,9 @@ def padding_loss(partition: Partition) -> float:
         ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(padded, growing)
         wider = float((partition.sizes[grows] * (ends + doubled * width_of_more_half(padded, growing))).sum())
         lost += float(partition.points.column_weights[padded.index]) * wider
+    for j, axis in find_padded_sets(partition.points).items():
+        wider = float((partition.sizes * expected_growth(axis, partition.members[j], rows)).sum())
+        lost += float(partition.points.column_weights[j]) * wider
     return lost / (partition.points.rows * len(partition.points.axes))
 
 
@@ -162,7 +176,12 @@ def next_part(padded: PaddedAxis, end: Ints, way: int) -> Ints:
 
 
 def add_halves(
-    padded: PaddedAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
+    padded: PaddedAxis,
+    sides: Sides,
+    ends: tuple[Ints, Ints],
+    chosen: Ints,
+    first: Bools,
+    table: tuple[Partition, "LabelCounter"],
 ) -> None:
     """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are.
 
@@ -170,8 +189,8 @@ def add_halves(
     """
     chosen_sides = Sides(*(side[chosen] for side in sides))
     (far_left, far_right), (room_left, room_right) = far_ends(padded, chosen_sides)
-    below = count_rows(padded, partition, chosen, far_left, chosen_sides.left - 1)
-    above = count_rows(padded, partition, chosen, chosen_sides.right + 1, far_right)
+    below = count_rows(padded, *table, chosen, far_left, chosen_sides.left - 1)
+    above = count_rows(padded, *table, chosen, chosen_sides.right + 1, far_right)
     to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
     to_right = room_right & ~to_left
     ends[0][chosen[to_left]] = far_left[to_left]
@@ -187,24 +206,54 @@ def far_ends(padded: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple
     return (far_left, far_right), (far_left >= padded.open, far_right <= padded.most)
 
 
-def count_rows(padded: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
+def count_rows(
+    padded: PaddedAxis, partition: Partition, counter: "LabelCounter", chosen: Ints, first: Ints, last: Ints
+) -> Ints:
     """People of the table who lie beside some boxes, in a stretch of parts; a crowd is enough."""
-    lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
-    lo[:, padded.index] = padded.first[np.clip(first, 0, len(padded.first) - 1)]
-    hi[:, padded.index] = padded.last[np.clip(last, 0, len(padded.first) - 1)]
-    return np.minimum(box_counter(partition.points).count(lo, hi, CROWD), CROWD)
+    start = padded.first[np.clip(first, 0, len(padded.first) - 1)]
+    stop = padded.last[np.clip(last, 0, len(padded.first) - 1)]
+    boxes = partition.lo, partition.hi
+    return np.minimum(counter.count_within(boxes, chosen, padded.index, start, stop, CROWD), CROWD)
 
 
-def box_counter(points: Points) -> BoxCounter:
-    """A counter of the people in boxes, or of rows where every row is another person; made once."""
-    person = points.person
-    if person is None:
-        return points.compute_once("counter", BoxCounter)
-    return points.compute_once("counter", lambda *_: BoxCounter(*find_few_people(points, person)))
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCounter:
+    """Counts the people of the table whom the labels of a class cover."""
+
+    counter: BoxCounter
+    members: Codes  # classes x members of all sets
+    set_axes: Ints  # the axis of each of these columns
+
+    def count_within(self, boxes: Boxes, classes: Ints, j: int, first: Ints, last: Ints, enough: int) -> Ints:
+        """People whom some classes cover, and who are in this range of an axis; more than `enough` need not be told."""
+        lo, hi = (corner[classes].astype(np.int32) for corner in boxes)
+        lo[:, self.set_axes], hi[:, self.set_axes] = 0, np.iinfo(np.int32).max
+        lo[:, j], hi[:, j] = first, last
+        if not len(self.set_axes):
+            return self.counter.count(lo, hi, enough)
+        return self.counter.count(lo, hi, enough, self.members[classes], self.set_axes)
 
 
-def find_few_people(points: Points, person: Persons) -> tuple[Codes, Ints, Persons]:
-    """Of each tuple as many points as are one more than a crowd: more people than these make no difference."""
+def count_labels(points: Points, members: Mapping[int, Members]) -> LabelCounter:
+    """A counter of people, or of rows where every row is another person, for labels of sets as given."""
+    tables = [table.astype(np.int32) for table in members.values()]
+    lists = np.hstack(tables) if tables else np.zeros((0, 0), np.int32)
+    set_axes = np.repeat(np.array(list(members), np.int64), [table.shape[1] for table in tables])
+    counter = points.compute_once("counter", lambda *_: BoxCounter(*find_few_people(points)))
+    return LabelCounter(counter, lists, set_axes)
+
+
+def find_few_people(points: Points) -> tuple[Codes, Ints] | tuple[Codes, Ints, Persons]:
+    """The points, with one code for all rare values of a set.
+
+    Where people are counted, of each tuple as many points as are one more than a crowd: more make no difference.
+    """
+    codes = points.codes.copy()
+    for j, axis in enumerate(points.axes):
+        if is_set(axis):
+            codes[:, j] = name_members(axis, points.codes[:, j].astype(np.int64))
+    if points.person is None:
+        return codes, points.weights
     at = number_runs(points.codes)
     few = np.flatnonzero(np.arange(len(at)) - np.flatnonzero(np.diff(at, prepend=-1))[at] <= CROWD)
-    return points.codes[few], points.weights[few], person[few]
+    return codes[few], points.weights[few], points.person[few]

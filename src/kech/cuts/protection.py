@@ -13,10 +13,23 @@ from hashlib import blake2b, shake_256
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import BoxCounter, Widths
+from kech._kernels import Widths
 from kech.axes import Codes, LineAxis
 from kech.axes.grid import Floats, Ints
-from kech.cuts.padding import DRAWS, FINE, Boxes, box_counter, find_padded_axes, pad_labels, units_of
+from kech.axes.ranks import NOTHING, Members
+from kech.cuts.decoys import add_decoys, choose_sizes, count_decoys, draw_sizes
+from kech.cuts.padding import (
+    DRAWS,
+    FEWEST,
+    FINE,
+    Boxes,
+    LabelCounter,
+    count_labels,
+    find_padded_axes,
+    find_padded_sets,
+    pad_labels,
+    units_of,
+)
 from kech.points.partition import Partition, box_partition
 from kech.points.points import Points, cache_on_points
 
@@ -33,43 +46,50 @@ def protect_labels(partition: Partition) -> Partition:
 
 def is_protected(points: Points) -> bool:
     """Whether some axis has labels that are padded or ends that move."""
-    return bool(find_moved_axes(points) or find_padded_axes(points))
+    return bool(find_moved_axes(points) or find_padded_axes(points) or find_padded_sets(points))
 
 
 def protect_anew(partition: Partition) -> Partition:
     """The partition with its labels padded and its ends moved."""
     axes, moved, padded = partition.points.axes, find_moved_axes(partition.points), find_padded_axes(partition.points)
+    members = partition.members | pad_sets(partition)
     noise = keyed_noise(partition, 2 * len(moved) + DRAWS * len(padded))
     moves = 1 + (noise[:, : 2 * len(moved)] < 0.5).reshape(len(noise), len(moved), 2)
-    boxes = pad_labels(partition, padded, noise[:, 2 * len(moved) :])
+    counter = count_labels(partition.points, members)
+    boxes = pad_labels(partition, padded, noise[:, 2 * len(moved) :], counter)
     other_ends = {}
     for index, (j, axis) in enumerate(moved.items()):
         ends = boxes[0][:, j], boxes[1][:, j]
         other_ends[j], moved_ends = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, index], moves[:, index]))
         boxes[0][:, j], boxes[1][:, j] = moved_ends
-    avoid_singling_out(partition.points, boxes, other_ends)
+    avoid_singling_out(counter, boxes, other_ends)
     for j in {*moved, *(axis.index for axis in padded)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
-    protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
+    protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes, members)
     return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound)
 
 
-def avoid_singling_out(points: Points, boxes: Boxes, other_ends: dict[int, tuple[Ints, Ints]]) -> None:
+def pad_sets(partition: Partition) -> dict[int, Members]:
+    """What labels of sets list, with decoys."""
+    rows, padded = np.maximum(partition.people, FEWEST), {}
+    for j, axis in find_padded_sets(partition.points).items():
+        table = partition.members[j]
+        draws = keyed_numbers(partition, f"sizes of {j}", np.ones(len(table), np.int64))
+        sizes = draw_sizes(choose_sizes(axis, table, rows), (table != NOTHING).sum(axis=1), draws)
+        decoys = count_decoys(axis, table, sizes)
+        draws = keyed_numbers(partition, f"decoys of {j}", np.maximum(decoys, 0))
+        padded[j] = add_decoys(axis, table, decoys, draws)
+    return padded
+
+
+def avoid_singling_out(counter: LabelCounter, boxes: Boxes, other_ends: dict[int, tuple[Ints, Ints]]) -> None:
     """Move ends to their other position where they single out one person of the table, and would not there."""
-    counter = box_counter(points)
     for j, others in other_ends.items():
         for box, other in zip(boxes, others, strict=True):
             tried = np.flatnonzero(box[:, j] != other)
-            tried = tried[count_at(counter, boxes, tried, j, box[tried, j]) == 1]
-            tried = tried[count_at(counter, boxes, tried, j, other[tried]) != 1]
+            tried = tried[counter.count_within(boxes, tried, j, box[tried, j], box[tried, j], 1) == 1]
+            tried = tried[counter.count_within(boxes, tried, j, other[tried], other[tried], 1) != 1]
             box[tried, j] = other[tried]
-
-
-def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints) -> Ints:
-    """People of the table in the boxes of some classes, and there at one code of an axis; 2 or more are enough."""
-    lo, hi = (corner[classes].astype(np.int32) for corner in boxes)
-    lo[:, j] = hi[:, j] = at
-    return counter.count(lo, hi, 1)
 
 
 def find_moved_axes(points: Points) -> dict[int, LineAxis]:
@@ -131,10 +151,19 @@ def step_outward(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[
 
 def keyed_noise(partition: Partition, each: int) -> Floats:
     """For each class so many numbers from 0 up to 1."""
-    key = derive_key(partition.points, "labels")
-    boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
-    digests = b"".join(shake_256(key + box.tobytes()).digest(8 * each) for box in boxes)
-    return (np.frombuffer(digests, "<u8").reshape(-1, each) >> np.uint64(11)) / 2.0**53
+    return keyed_numbers(partition, "", np.full(partition.classes, each)).reshape(partition.classes, each)
+
+
+def keyed_numbers(partition: Partition, purpose: str, counts: Ints) -> Floats:
+    """Numbers from 0 up to 1, as many as are said of each class, one class after another."""
+    key = derive_key(partition.points, "labels") + purpose.encode()
+    boxes = np.hstack([partition.lo, partition.hi, *partition.members.values()]).astype("<i8")
+    classes = np.flatnonzero(counts)
+    digests = b"".join(
+        shake_256(key + box.tobytes()).digest(8 * count)
+        for box, count in zip(boxes[classes], counts[classes].tolist(), strict=True)
+    )
+    return (np.frombuffer(digests, "<u8") >> np.uint64(11)) / 2.0**53
 
 
 def derive_seed(points: Points, seed: int) -> int:

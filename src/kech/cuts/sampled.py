@@ -38,13 +38,13 @@ def cut_sampled(points: Points, k: int, cut: Cut, goal: Goal) -> Partition:
         reason = f"No class of the sample has {k} rows"
         raise GoalNotMet(f"{reason}. Choose higher --levels, a larger --grid, or fewer quasi-identifiers.")
     kept, number = np.unique(group[point], return_inverse=True)
-    boxes = (
+    lo, hi = (
         np.stack([getattr(level, end)[cells[first[kept], j]] for j, level in enumerate(levels)], axis=1)
         for end in ("lo", "hi")
     )
     order = np.argsort(number, kind="stable")
     published = measure_published(points, levels, point)
-    return box_partition(published, point[order], number[order], rows[point][order], *boxes)
+    return box_partition(published, point[order], number[order], rows[point][order], lo, hi)
 
 
 def choose_levels(points: Points, k: int, cut: Cut, goal: Goal) -> list[Level]:

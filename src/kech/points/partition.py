@@ -3,19 +3,24 @@
 In: how many rows of each point belong to each class.  Out: closed boxes, class sizes, k, loss.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
+from kech.axes import RankAxis
 from kech.axes.grid import Floats, Ints
+from kech.axes.ranks import Members, bound_members, is_set, label_members, list_members, measure_members
 from kech.points.models import ValueCounts, count_values
 from kech.points.people import count_holders, count_people
 from kech.points.points import Points, order_grains
 from kech.tables.batches import interleave_takers
+
+NO_MEMBERS: Mapping[int, Members] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +36,7 @@ class Partition:
     rows: Ints  # of each share
     lo: Ints  # classes x axes: the closed box of each class
     hi: Ints
+    members: dict[int, Members] = field(default_factory=dict)  # of axes of sets: what the label of each class lists
     eps: float | None = None  # the common radius of all classes, where a cut has one
     eps_bound: float | None = None  # a lower bound of the radius of any partition, where a cut has one
     radius: float | None = None  # half the widest side of any class, without the rare values of its label
@@ -77,7 +83,21 @@ class Partition:
 
     def labels(self, axis: int) -> list[str | None]:
         """The label of each class on one axis."""
+        if axis in self.members:
+            return label_members(self.set_axis(axis), self.members[axis])
         return self.points.axes[axis].labels(self.lo[:, axis], self.hi[:, axis])
+
+    def widths(self, axis: int) -> Floats:
+        """The width of each class's label on one axis."""
+        if axis in self.members:
+            return measure_members(self.set_axis(axis), self.members[axis])
+        return self.points.axes[axis].widths(self.lo[:, axis], self.hi[:, axis])
+
+    def set_axis(self, axis: int) -> RankAxis:
+        """An axis whose labels list values."""
+        set_axis = self.points.axes[axis]
+        assert is_set(set_axis)
+        return set_axis
 
     def shares(self) -> dict[str, NDArray[np.int64]]:
         """For each share its point, its class, and the first and last of the point's rows (from 1) in the class."""
@@ -90,14 +110,21 @@ class Partition:
 
 
 def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:
-    """The partition of these shares: the box of each group is closed, and groups with equal labels are joined."""
+    """The partition of these shares: the box of each group is closed, and groups with equal labels are joined.
+
+    Labels of sets list the values that occur.
+    """
     starts = np.searchsorted(group, np.arange(int(group[-1]) + 1))
     codes = points.codes[point].astype(np.int64)
     lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     radius = box_radius(points, lo, hi)
+    members = {}
     for j, axis in enumerate(points.axes):
-        lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
-    return replace(box_partition(points, point, group, rows, lo, hi), radius=radius)
+        if is_set(axis):
+            members[j] = list_members(axis, group, codes[:, j], len(starts))
+        else:
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+    return replace(box_partition(points, point, group, rows, lo, hi, members), radius=radius)
 
 
 def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
@@ -105,10 +132,28 @@ def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
     return max(float(axis.metric(lo[:, j], hi[:, j]).max()) for j, axis in enumerate(points.axes)) / 2
 
 
-def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:
-    """The partition of groups with these closed boxes; groups with equal boxes are joined."""
-    first, name = distinct_rows(np.hstack([lo, hi]))
-    return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
+def box_partition(
+    points: Points,
+    point: Ints,
+    group: Ints,
+    rows: Ints,
+    lo: Ints,
+    hi: Ints,
+    members: Mapping[int, Members] = NO_MEMBERS,
+) -> Partition:
+    """The partition of groups with these closed boxes, and members of sets; groups with equal ones are joined."""
+    bound_sets(points, lo, hi, members)
+    first, name = distinct_rows(np.hstack([lo, hi, *members.values()]))
+    kept = {j: table[first] for j, table in members.items()}
+    return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first], kept)
+
+
+def bound_sets(points: Points, lo: Ints, hi: Ints, members: Mapping[int, Members]) -> None:
+    """Let boxes begin and end where lists of members do."""
+    for j, table in members.items():
+        axis = points.axes[j]
+        assert is_set(axis)
+        lo[:, j], hi[:, j] = bound_members(axis, table)
 
 
 def merge_all_classes(partition: Partition) -> Partition:
@@ -190,8 +235,7 @@ def tally_people(partition: Partition) -> list[ValueCounts]:
 
 def class_widths(partition: Partition) -> Floats:
     """Width of each class on each axis."""
-    axes = partition.points.axes
-    return np.stack([axis.widths(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(axes)], axis=1)
+    return np.stack([partition.widths(j) for j in range(len(partition.points.axes))], axis=1)
 
 
 def column_losses(partition: Partition) -> Floats:

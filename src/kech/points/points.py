@@ -25,6 +25,7 @@ from kech.axes.hierarchy import (
     read_hierarchy,
     star_tree,
 )
+from kech.axes.ranks import add_pairs, is_set
 from kech.axes.spelling import encode_spellings, have_code_form, hint_at_writing, looks_like_codes
 from kech.errors import (
     BadHierarchy,
@@ -318,6 +319,16 @@ class Points:
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        return self._weigh(widths)
+
+    def pair_widths(self) -> Widths:
+        """The widths of labels around two points on all axes: a label around more points is no narrower."""
+        widths = Widths()
+        for axis in self.axes:
+            add_pairs(axis, widths) if is_set(axis) else axis.add_to(widths)
+        return self._weigh(widths)
+
+    def _weigh(self, widths: Widths) -> Widths:
         for j, weight in enumerate(self.column_weights.tolist()):
             if weight != 1:
                 widths.weigh(j, weight)

@@ -16,6 +16,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes
+from kech.axes.ranks import hold_code
 from kech.cuts import cut_points
 from kech.errors import BadOption
 from kech.points.partition import Partition
@@ -183,7 +184,7 @@ def encode_rows(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
 
 
 def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:
-    """The class of each row: its own if it was fitted, else the smallest whose box contains it, else -1."""
+    """The class of each row: its own if it was fitted, else the smallest whose labels cover it, else -1."""
     known = dict(zip(map(bytes, partition.points.codes[partition.point]), partition.group.tolist(), strict=True))
     distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
     rows = [(bytes(row), row) for row in np.ascontiguousarray(distinct)]
@@ -192,8 +193,10 @@ def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:
 
 
 def find_class(partition: Partition, row: NDArray[np.int32]) -> int:
-    """The smallest class whose box contains a row, or -1."""
+    """The smallest class whose labels cover a row, or -1."""
     inside = ((partition.lo <= row) & (row <= partition.hi)).all(axis=1) & (row >= 0).all()
+    for j, members in partition.members.items():
+        inside &= hold_code(partition.set_axis(j), members, int(row[j]))
     classes = np.flatnonzero(inside)
     return int(classes[np.argmin(partition.sizes[classes])]) if len(classes) else -1
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kech.axes import Axis, LineAxis
 from kech.axes.grid import Floats, Ints
+from kech.axes.ranks import list_runs
 from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.points.partition import Partition
 from kech.tables.sql import ColumnCodes
@@ -187,8 +188,11 @@ def find_frame(axis: Axis, values: Any) -> AxisRange:
 def gather_boxes(
     axes: Sequence[Axis], frames: Sequence[AxisRange], partition: Partition, pair: list[int]
 ) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
-    """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
-    boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
+    """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows.
+
+    A set of values that are no neighbours is several boxes.
+    """
+    group, boxes = split_boxes(partition, pair)
     alike, at = np.unique(boxes, axis=0, return_inverse=True)
     sides_of_axes = [box_sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
     opened = sum(
@@ -197,7 +201,21 @@ def gather_boxes(
         for open_, side in zip(both, (coordinate, 2 * coordinate), strict=True)
     )
     edges = [*sides_of_axes[0][:2], *sides_of_axes[1][:2], np.asarray(opened)]
-    return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)
+    return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes[group])
+
+
+def split_boxes(partition: Partition, pair: list[int]) -> tuple[Ints, Ints]:
+    """For each stretch of values that a class covers on both axes: the class, both first codes and both last ones."""
+    group, boxes = np.arange(partition.classes), np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
+    for i, j in enumerate(pair):
+        if j in partition.members:
+            label, first, last = list_runs(partition.set_axis(j), partition.members[j])
+            start, runs = np.searchsorted(label, group), np.bincount(label)[group]
+            nth = np.arange(runs.sum()) - np.repeat(np.cumsum(runs) - runs, runs)
+            at = np.repeat(start, runs) + nth
+            group, boxes = np.repeat(group, runs), np.repeat(boxes, runs, axis=0)
+            boxes[:, i], boxes[:, i + 2] = first[at], last[at]
+    return group, boxes
 
 
 def box_sides(

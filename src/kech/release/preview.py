@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
-from kech.axes.grid import DAY, Floats, Ints
+from kech.axes import EVERYTHING, LineAxis, TextAxis
+from kech.axes.grid import DAY, Floats
+from kech.axes.ranks import count_members
 from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at_eps
 from kech.errors import BadOption, unusable_value
@@ -159,20 +160,23 @@ def describe_column(partition: Partition, j: int, losses: dict[str, float]) -> C
     is_missing = (lo == axis.null) & ~is_lost
     is_open = axis.is_open(lo, hi) & ~is_lost
     has_ends = ~(is_lost | is_missing | is_open)
-    is_exact = (axis.widths(lo, hi) == 0) & has_ends
+    is_exact = (partition.widths(j) == 0) & has_ends
     exact, missing, lost, open_ = (
         int(rows[mask].sum()) / int(rows.sum()) for mask in (is_exact, is_missing, is_lost, is_open)
     )
-    width = float((rows * has_ends) @ measure_labels(axis, lo, hi) / rows[has_ends].sum()) if has_ends.any() else None
+    extents = measure_labels(partition, j)
+    width = float((rows * has_ends) @ extents / rows[has_ends].sum()) if has_ends.any() else None
     about = ColumnPreview(axis.column, axis.kind, width, exact, missing, lost, losses[axis.column], open_)
     return replace(about, words=column_words(about))
 
 
-def measure_labels(axis: Axis, lo: Ints, hi: Ints) -> Floats:
+def measure_labels(partition: Partition, j: int) -> Floats:
     """The widths of labels: in numbers, in days, or in values of the table that they may stand for."""
+    axis, widths = partition.points.axes[j], partition.widths(j)
+    if j in partition.members:
+        return count_members(partition.set_axis(j), partition.members[j]).astype(np.float64)
     if isinstance(axis, TextAxis):
-        return np.asarray(hi - lo + 1.0)
-    widths = axis.widths(lo, hi)
+        return np.asarray(partition.hi[:, j] - partition.lo[:, j] + 1.0)
     if isinstance(axis, LineAxis):
         start, stop = axis.domain
         return np.asarray((widths * (stop - start) + axis.unit * axis.inclusive) / (DAY if axis.is_date else 1.0))
