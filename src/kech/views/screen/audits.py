@@ -83,7 +83,7 @@ def print_uniqueness(result: dict[str, Any]) -> None:
     """Unique among the released rows, and in the population."""
     share, model = result["population_uniqueness"], result["uniqueness_model"]
     known = "not available (population unknown)" if share is None else f"{share:.4%} ({model})"
-    where = "rows in classes of one person" if by_people(result) else "unique in the file"
+    where = "rows in classes of one person" if by_people(result) else "rows that are unique on the quasi-identifiers"
     most = "at most " * result["bounded"]
     say(f"{where}: {most}{result['sample_uniqueness']:.4%}; unique in the population: {known}")
     if result["k_map"] is not None:
@@ -100,6 +100,7 @@ def print_histogram(sizes: dict[int, int], counted: str = "rows") -> None:
     table = grid(f"{counted} of a class>", "classes>", "")
     for (low, high), classes in bins.items():
         bar = "█" * round(ROOM * classes / max(bins.values())) or "▏"
+        low, high = max(low, min(sizes)), min(high, max(sizes))
         table.add_row(f"{low:,}" if low == high else f"{low:,}-{high:,}", f"{classes:,}", bar)
     out().print(table)
 
