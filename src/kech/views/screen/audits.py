@@ -95,12 +95,12 @@ def print_histogram(sizes: dict[int, int], counted: str = "rows") -> None:
     """Classes by size, in bins of about equal width on a ruler of ratios where sizes are many."""
     bins: dict[tuple[int, int], int] = {}
     for size, classes in sizes.items():
-        ends = (size, size) if len(sizes) <= MOST_BINS else (1 << size.bit_length() - 1, (1 << size.bit_length()) - 1)
+        double = 1 << size.bit_length()
+        ends = (max(double // 2, min(sizes)), min(double - 1, max(sizes))) if len(sizes) > MOST_BINS else (size, size)
         bins[ends] = bins.get(ends, 0) + classes
     table = grid(f"{counted} of a class>", "classes>", "")
     for (low, high), classes in bins.items():
         bar = "█" * round(ROOM * classes / max(bins.values())) or "▏"
-        low, high = max(low, min(sizes)), min(high, max(sizes))
         table.add_row(f"{low:,}" if low == high else f"{low:,}-{high:,}", f"{classes:,}", bar)
     out().print(table)
 
