@@ -220,7 +220,7 @@ def test_a_newcomer_under_an_equal_label_is_pinned(folder):
     more = pd.concat([rows, pd.DataFrame({"age": [7], "ward": [4]})])
     with kech.read_table(more, **roles) as table:
         made = kech.make_release(table, k=5, grid="exact")
-        with pytest.raises(ReleasedBefore, match="1 row came or left, so few that the difference of the files shows"):
+        with pytest.raises(ReleasedBefore, match="1 row came or left among fewer than 10: the difference of the files"):
             made.write(folder / "two.csv")
 
 

@@ -449,7 +449,8 @@ def describe_composition(composition: Composition) -> str:
     least, joint_k = composition.at_least, composition.joint_k
     figure = f"is between {least} and {joint_k}" if least < joint_k else f"= {joint_k}"
     changed = (
-        f" {composition.changed:,} {noun} came or left, so few that the difference of the files shows their cells."
+        f" {composition.changed:,} {noun} came or left among fewer than {composition.k}: the difference of the files "
+        "shows their cells."
     )
     return (
         f"one alone hides every row among {composition.k} {counted} or more; together, joint k "

@@ -58,7 +58,7 @@ class TableSession:
 
     def barcode(self, max_dimension: int = 0, field: int = 2) -> kech.WeightedBarcode:
         """The barcode of exact values."""
-        dimension = max_dimension if all(find_spec(name) for name in ("ripser", "scipy")) else 0
+        dimension = max_dimension if find_spec("ripser") else 0
         return self.keep(  # type: ignore[no-any-return]
             f"barcode {dimension} {field}",
             lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),

@@ -77,7 +77,11 @@ def say_chances(risk: Mapping[str, Any], taus: list[str]) -> Markup:
     """What the prosecutor's chances mean, and the rows that are alone."""
     share, chances = risk["population_uniqueness"], risk["prosecutor"]
     known = "not available, as the population is not known" if share is None else percent(share, 4)
-    where = "Rows in classes of one person" if risk["counted"] == "people" else "Rows that are unique in the file"
+    where = (
+        "Rows in classes of one person"
+        if risk["counted"] == "people"
+        else "Rows that are unique on the quasi-identifiers"
+    )
     above = " and ".join(f"{percent(chances['above'][tau])} of the records are above {tau}" for tau in taus)
     chance = f"{percent(chances['highest'])} at worst and {percent(chances['average'])} on average; {above}"
     guess = f"The guess is right with a chance of {'at most ' * risk['bounded']}{chance}."

@@ -83,7 +83,7 @@ def print_uniqueness(result: dict[str, Any]) -> None:
     """Unique among the released rows, and in the population."""
     share, model = result["population_uniqueness"], result["uniqueness_model"]
     known = "not available (population unknown)" if share is None else f"{share:.4%} ({model})"
-    where = "rows in classes of one person" if by_people(result) else "unique in the file"
+    where = "rows in classes of one person" if by_people(result) else "rows that are unique on the quasi-identifiers"
     most = "at most " * result["bounded"]
     say(f"{where}: {most}{result['sample_uniqueness']:.4%}; unique in the population: {known}")
     if result["k_map"] is not None:
@@ -95,7 +95,8 @@ def print_histogram(sizes: dict[int, int], counted: str = "rows") -> None:
     """Classes by size, in bins of about equal width on a ruler of ratios where sizes are many."""
     bins: dict[tuple[int, int], int] = {}
     for size, classes in sizes.items():
-        ends = (size, size) if len(sizes) <= MOST_BINS else (1 << size.bit_length() - 1, (1 << size.bit_length()) - 1)
+        double = 1 << size.bit_length()
+        ends = (max(double // 2, min(sizes)), min(double - 1, max(sizes))) if len(sizes) > MOST_BINS else (size, size)
         bins[ends] = bins.get(ends, 0) + classes
     table = grid(f"{counted} of a class>", "classes>", "")
     for (low, high), classes in bins.items():
