@@ -329,6 +329,26 @@ def test_regimes_leave_people_out_by_their_component():
     assert regimes[-1].suppressed == 0
 
 
+@metrics
+def test_rows_join_components_of_k_where_the_definition_says(metric):
+    for points in small_sets(61, 40, metric):
+        barcode, far = kech.WeightedBarcode(build_filtration(points, metric)), distances(points, metric)
+        radii = [0.0, *np.unique(far / 2).tolist()]
+        for k in range(1, points.rows + 2):
+            small = {eps: count_in_small_components(points, far, k, eps + 1e-12 * (metric == "ball")) for eps in radii}
+            for line in barcode.describe(k)["joined"]:
+                enough = [eps for eps in radii if points.rows - small[eps] >= line["share"] * points.rows - 1e-9]
+                expected = min(enough, default=None)
+                assert line["eps"] == (expected if expected is None else pytest.approx(expected, abs=1e-9))
+                if metric == "box":
+                    assert line["rows_left"] == (small[expected] if enough else 0)
+
+
+def count_in_small_components(points, far, k, eps):
+    sizes = [points.weights[list(part)].sum() for part in components(far, eps)]
+    return sum(size for size in sizes if size < k)
+
+
 def test_k_is_that_of_the_plan_unless_it_is_typed(tmp_path, run):
     (tmp_path / "t.csv").write_text("x\n" + "".join(f"{x}\n" for x in range(20)), "utf-8")
     (tmp_path / "kech.toml").write_text('[columns]\nquasi_identifiers = ["x"]\n[goal]\nk = 5\n', "utf-8")
@@ -348,6 +368,18 @@ def test_the_screen_says_regimes_in_words(tmp_path, run):
 
     assert "homological: k = 5 holds from eps 0.0005 for 97.6\u00a0% of the rows, 2 classes" in shown
     assert (found["suppress"], found["regimes"]["strict"][0]["suppressed"]) == (0.05, 1)
+
+
+def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_path, run):
+    rows = "".join(f"{x},{x % 2}\n" for x in [*range(0, 200, 2), 1000])
+    (tmp_path / "t.csv").write_text("x,y\n" + rows, "utf-8")
+    words = ("barcode", tmp_path / "t.csv", "--qi", "x", "y", "--k", 5)
+    found, lines = run(*words, "--json").json, run(*words).out.splitlines()
+
+    many = found["reached"][0]["local_classes"]
+    assert lines[3] == f"k = 5: all rows fit into about {many} classes (--cut local); x isolates most"
+    assert lines[4] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 rows), all from 0.401"
+    assert sum(line.startswith(" 100    0.0000  0.0010     1        0.0000") for line in lines) == 1
 
 
 def test_an_unknown_reading_and_no_k_are_refused():

@@ -424,7 +424,7 @@ def test_certificate_of_ten_people(tmp_path, name):
 
     assert document["not_promised"] and all(isinstance(line, str) for line in document.pop("not_promised"))
     assert document == {
-        "certificate": 4,
+        "certificate": 5,
         "kech": "0.1.0",
         "file": {
             "name": name,
@@ -882,7 +882,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
     if value is None:
         del part[last]
     elif place == "certificate":
-        part[last] = 5
+        part[last] = 6
     elif isinstance(part[last], list):
         part[last] = {"x": 1}
     else:
@@ -895,7 +895,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
         check_certificate(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 4'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 5'])
 def test_text_that_is_no_certificate(tmp_path, text):
     path = tmp_path / "out.csv"
     release(path)
@@ -958,7 +958,7 @@ def test_malformed_axes(tmp_path, axes):
         (lambda d: d.update(guarantee="all"), "guarantee: this kech does not know it"),
         (lambda d: d["sensitive"].append(3), "sensitive"),
         (lambda d: d["kept"].append(None), "kept"),
-        (lambda d: d.update(certificate=5), "version"),
+        (lambda d: d.update(certificate=6), "version"),
         (lambda d: d.update(certificate=1), "an earlier version"),
         (lambda d: d.update(certificate=2), "an earlier version"),
         (lambda d: d.update(certificate="1"), "version"),

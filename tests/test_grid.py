@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import kech
 from kech.axes import build_line_axis
+from kech.release.linkage import link
+from kech.release.published import read_published
 from kech.tables.demo import nine_rows
 from oracles import lies_in, read_date
 from strategies import DAY, date_columns, number_columns, seconds, unhurried
@@ -241,6 +243,18 @@ def test_no_edge_stands_at_the_first_day_of_the_calendar():
     assert grid.edges.min() == first + DAY
 
 
+def test_an_open_label_that_holds_everything_is_a_star():
+    """Answers from 1 to 7, few of them 1: a class of all is `*`, and not `<= 7`."""
+    answers = [1] + [2 + row % 6 for row in range(600)]
+    axis = build_line_axis("c", *counted(answers), False, is_date=False, grid="round").at(5)
+    last = int(axis.codes.max())
+    assert np.isfinite(axis.high[last])
+    labels = axis.labels(*axis.close(np.array([0, 0]), np.array([last, last - 1])))
+
+    assert labels[0] == "*"
+    assert labels[1] == "<= 6"
+
+
 @pytest.mark.parametrize("cut", ["local", "domain"])
 @pytest.mark.parametrize(
     ("odd", "finest"),
@@ -260,6 +274,26 @@ def test_labels_are_as_precise_as_nearly_all_values(odd, finest, cut):
         assert low <= ages[row] <= high or label == "*"
         assert not label.endswith(")") or ages[row] < high
     assert any(label.endswith(")") for label in released["age"]) == bool(odd and finest == 0)
+
+
+def test_odd_values_are_found_in_their_class_again(tmp_path):
+    """Whoever compares an original with its release finds 22.5 in its label: every row fits a class."""
+    ages = [18 + row * 7 % 60 for row in range(400)] + [22.5, 30.25, 44.75]
+    source = pa.table({"age": ages, "row": range(len(ages))})
+    with kech.read_table(source, quasi_identifiers=["age"], keep=["row"]) as table:
+        kech.make_release(table, k=5).write(tmp_path / "safe.csv", ledger=False)
+        linkage = link(read_published(tmp_path / "safe.csv"), table)
+
+    assert all(map(len, linkage.classes_of(np.arange(len(ages)))))
+
+
+def test_one_decimal_with_a_leading_zero_makes_no_codes_of_ages(tmp_path):
+    """The public table of strokes has an age of 01.08 among 5,110."""
+    for odd, kind in (("01.08", "number"), ("018", "text"), ("018-2", "text")):
+        rows = [str(18 + row * 7 % 60) for row in range(400)] + [odd]
+        (tmp_path / "t.csv").write_text("age\n" + "\n".join(rows) + "\n", "utf-8")
+        with kech.read_table(tmp_path / "t.csv") as table:
+            assert table.kind("age") == kind
 
 
 def test_no_end_has_more_decimals_than_people_read():

@@ -185,7 +185,7 @@ def test_roles_and_uniqueness_are_those_of_the_reading_that_the_plan_gets(run, f
     assert asked["input"] == {}
     assert found["quasi_identifiers"] == asked["quasi_identifiers"] == ["Aufnahme"]
     assert [found[name] for name in ("k", "unique_share")] == [asked[name] for name in ("k", "unique_share")]
-    own = {"hint", "suggested", "input"}
+    own = {"hint", "suggested", "input", "is_planned"}
     for ours, theirs in zip(found["columns"], asked["columns"], strict=True):
         assert {key: ours[key] for key in set(ours) - own} == {key: theirs[key] for key in set(theirs) - own}
     run("inspect", path, "--plan", folder / "own.toml")

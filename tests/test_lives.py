@@ -132,9 +132,13 @@ def test_joint_k_is_the_smallest_set_of_rows_that_nothing_tells_apart(seed):
         sets.pop((-1,) * len(path), None)
         lives = find_lives(path)
 
+        several = [rows for at, rows in sets.items() if len(at) - at.count(-1) > 1]
+        single = [rows for at, rows in sets.items() if len(at) - at.count(-1) == 1]
+
         assert sorted(lives.together.tolist()) == sorted(sets.values())
-        assert lives.joint_k == min(sets.values(), default=0)
-        assert lives.below == sum(rows for rows in sets.values() if rows < lives.k)
+        assert lives.joint_k == lives.at_least == min(several or single, default=0)
+        assert lives.below == sum(rows for rows in several if rows < lives.k)
+        assert lives.joint.changed == sum(rows for rows in single if rows < lives.k)
 
 
 @pytest.mark.parametrize("seed", seeds(9))
@@ -310,9 +314,30 @@ def test_released_files_are_followed_by_the_key_of_their_originals(months):
     # a, b, c | d, e, f and b, c, g | d, e, f, h; c and d fit both labels
     assert [(at.rows, at.arrived, at.left, at.smallest) for at in lives.counts] == [(6, 6, 0, 3), (7, 2, 1, 3)]
     assert [(bar.birth, bar.death, bar.rows) for bar in lives.bars()] == [(1, 2, (3, 3, 4)), (1, 2, (3, 2, 3))]
-    assert (lives.joint_k, lives.below, lives.undecided) == (1, 5, 4)
+    assert lives.undecided == 4
+    joint = kech.compute_joint_risk(files, originals, key="id", quasi_identifiers=["age"])
+    assert (lives.joint_k, lives.at_least, *lives.joint[2:]) == (3, 1, joint.below, joint.changed)
+    assert (joint.joint_k, joint.at_least) == (3, 1)
     with pytest.raises(BadOption, match=r"^key: "):
         kech.compute_lives(files, originals, quasi_identifiers=["age"])
+
+
+def test_files_of_a_series_with_held_rows_have_the_joint_k_that_verify_counts(tmp_path):
+    """Rows that left stay in the file of the next version, whose own original does not have them."""
+    rng = np.random.default_rng(4)
+    people = pa.table({"id": range(90), "age": rng.integers(18, 90, 90), "ill": rng.integers(0, 9, 90)})
+    originals, files = ([tmp_path / f"{month}{end}.csv" for month in (1, 2, 3)] for end in ("", "_safe"))
+    for rows, original, file in zip((slice(0, 50), slice(3, 70), slice(6, 90)), originals, files, strict=True):
+        pa.csv.write_csv(people.slice(rows.start, rows.stop - rows.start), original)
+        roles = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "rows_are_people": True}
+        with kech.read_table(original, **roles, key=["id"]) as table:
+            kech.open_series(tmp_path / "clinic").publish(table, file, k=4, ledger=False)
+    lives, joint = (judge(files, originals, key="id") for judge in (kech.compute_lives, kech.compute_joint_risk))
+    of_series = kech.compute_lives(kech.open_series(tmp_path / "clinic"))
+
+    assert [at.rows for at in lives.counts] == [at.rows for at in of_series.counts] == [50, 70, 90]
+    assert lives.joint_k == lives.at_least == joint.joint_k >= of_series.joint_k >= 4
+    assert (lives.below, lives.joint.changed) == (joint.below, joint.changed) == (0, 0)
 
 
 # Pictures and the command
@@ -364,11 +389,13 @@ def test_the_command_shows_files_as_json_and_on_the_screen(run, months):
     found = run(*asked, "--plot", months / "lives.svg", "--longest", 1, "--json").json
     said = run(*asked).out
 
-    assert (found["private"], found["joint_k"], found["rows_below"], found["shorter_bars"]) == (True, 1, 5, 1)
+    figures = ("private", "joint_k", "at_least", "rows_below", "changed", "shorter_bars")
+    assert [found[name] for name in figures] == [True, 3, 1, 0, 1, 1]
     assert found["bars"] == [{"birth": 1.0, "death": 2.0, "weight": 3, "safe": True, "rows": [3, 3, 4]}]
     assert (months / "lives.svg").stat().st_mode & 0o77 == 0
     assert "PRIVATE" in said
-    assert "5 of 8 rows stay together with fewer than 3" in " ".join(said.split())
+    assert "Joint k between 1 and 3: 0 of 8 rows stay together with fewer than 3" in " ".join(said.split())
+    assert "came or left among fewer than 3: 1." in " ".join(said.split())
     assert "one placing that fits the files: 4 times" in " ".join(said.split())
     assert "One placing that fits the files" in (months / "lives.svg").read_text("utf-8")
 

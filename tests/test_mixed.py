@@ -181,8 +181,42 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
     result = run("lattice", tmp_path / "t.csv", *words).json
     mixed = mixed_of(frame, ("x", "y", "job"))
 
-    assert result == mixed.to_json([2, 3])
+    assert result == {**mixed.to_json([2, 3]), "plot": None}
     assert [line["goal"] for line in result["best"]] == [2, 3]
+
+
+@pytest.mark.parametrize("k", [2, 4, 15])
+def test_a_line_of_the_picture_turns_where_its_node_reaches_k(k):
+    pytest.importorskip("matplotlib")
+    frame = small_table(1)
+    ax = mixed_of(frame).plot(k=k)
+    nodes = sorted(product(range(2), range(3)), key=lambda node: (sum(node), node))
+    assert [text.get_text() for text in ax.get_yticklabels()] == [f"{job},{town}" for job, town in nodes]
+    (drawn,) = (one for one in ax.collections if one.get_gid() == "nodes")
+    boxes = [path.get_extents() for path in drawn.get_paths()]
+    enough = {
+        round(6 * box.y0): box.x0 for box, colour in zip(boxes, drawn.get_facecolor(), strict=True) if colour[2] > 0.5
+    }
+    for at, node in enumerate(nodes):
+        reaching = [e for e in sorted(gaps(frame)) if pd.Series(components(frame, node, e)).value_counts().min() >= k]
+        assert enough.get(at) == (pytest.approx(reaching[0], abs=1e-9) if reaching else None)
+    title = next(text.get_text() for text in ax.figure.texts)
+    if k == 15:
+        assert title == "k = 15 holds at no node and eps"
+    else:
+        best = mixed_of(frame).best(k)
+        place = f"levels job {best.levels[0]}, town {best.levels[1]} and eps {best.eps:.4g}"
+        assert title.startswith(f"k = {k}: least loss {best.loss:.4f} at {place}, in {best.classes} class")
+
+
+def test_the_picture_is_written_and_only_with_metric_columns(tmp_path, run):
+    small_table(0).drop(columns="who").to_csv(tmp_path / "t.csv", index=False)
+    words = ["lattice", tmp_path / "t.csv", "--qi", "x", "y", "job", "--k", "2,3", "--plot", tmp_path / "m.svg"]
+    refused = run(*words)
+    assert (refused.code, "Add --metric-columns" in refused.err) == (2, True)
+    assert run(*words, "--metric-columns", "x", "y", "--json").json["plot"] == str(tmp_path / "m.svg")
+    drawn = (tmp_path / "m.svg").read_text("utf-8")
+    assert "PRIVATE" in drawn and "k = 2: least loss" in drawn and "cook" not in drawn
 
 
 def test_what_cannot_be_asked_is_refused():

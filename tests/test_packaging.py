@@ -1,5 +1,6 @@
 """What is handed out: files, extras, entry points and types.  `make package` builds and installs it for real."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -49,6 +50,44 @@ def test_every_extra_that_a_refusal_names_exists_and_every_extra_is_named():
     sources = "".join(path.read_text("utf-8") for path in (ROOT / "src" / "kech").rglob("*.py"))
 
     assert set(re.findall(r"MissingExtra\([^)]*, \"(\w+)\"\)", sources)) == set(EXTRAS)
+
+
+BEHIND_AN_EXTRA = {  # modules that are reached only where an extra is at hand, and what they may import
+    "audit/comparison/prediction.py": {"sklearn", "threadpoolctl"},
+    "audit/pytest_plugin.py": {"pytest"},
+    "release/estimator.py": {"sklearn", "polars"},
+    "studio/guard.py": {"starlette"},
+    "studio/routes.py": {"starlette"},
+    "studio/server.py": {"uvicorn"},
+}
+
+
+def unguarded_imports(tree):
+    """The packages that a module imports outside of `try: ... except ImportError` and of what only types need."""
+    nodes = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Try) and any("ImportError" in ast.dump(handler) for handler in node.handlers):
+            nodes += [*node.handlers, *node.orelse, *node.finalbody]
+        elif not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
+            nodes += ast.iter_child_nodes(node)
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_everything_that_is_imported_unasked_is_a_dependency():
+    """The suite's environment has every extra, so that a forgotten dependency is seen only by who installs kech."""
+    known = {Requirement(text).name.replace("-", "_") for text in PROJECT["project"]["dependencies"]}
+    known |= {"kech", *sys.stdlib_module_names}
+    package = ROOT / "src" / "kech"
+    found = {
+        path.relative_to(package).as_posix(): {*unguarded_imports(ast.parse(path.read_text("utf-8")))} - known
+        for path in package.rglob("*.py")
+    }
+
+    assert {name: unknown for name, unknown in found.items() if unknown} == BEHIND_AN_EXTRA
 
 
 def test_the_installed_package_says_what_the_project_says():

@@ -66,9 +66,12 @@ def words(figure):
 def test_several_k_stand_side_by_side_and_one_stands_alone(nine):
     panels = nine.plot(k=(2, 3, 4))
 
-    assert [panel.get_title("left").split(" holds")[0] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
+    assert [panel.get_title("left")[:5] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
     assert len({panel.figure for panel in panels}) == 1
-    assert nine.plot(k=(3,)).get_title("left") == "k = 3 holds from eps 0.2142, 2 classes"
+    alone = nine.plot(k=(3,))
+    assert alone.get_title("left") == "Rows joined with 2 others or more: 50 % from eps 0.15, all from 0.214"
+    assert "k = 3 holds from eps 0.2142, 2 classes" in [text.get_text() for text in alone.figure.texts]
+    assert nine.plot(k=(3,), reading="strict").get_title("left") == "k = 3 holds from eps 0.7071, 1 class"
 
 
 @pytest.mark.parametrize("reading", ["homological", "strict", "partition"])
@@ -120,7 +123,9 @@ def test_without_holes_the_radii_between_which_k_begins_to_hold_are_said_and_not
     ax = WeightedBarcode(nine.filtration).plot(k=(3,))
     latest = nine.regimes("strict", 3)[0]
 
-    assert ax.get_title("left") == f"k = 3 begins to hold between eps 0.2142 and {latest.start:.4g}, there in 1 class"
+    begin = f"k = 3 begins to hold between eps 0.2142 and {latest.start:.4g}, there in 1 class"
+    assert f"One eps for all rows, homological: {begin}." in words(ax.figure)
+    assert "k = 3: rows joined with 2 others or more: all from eps 0.214" in words(ax.figure)
     assert "holes\nnot\ncomputed" in words(ax)
     assert "holes were not computed in every dimension." in words(ax.figure)
     assert not [one for one in ax.collections if one.get_gid() == "regimes"]
@@ -209,10 +214,23 @@ def test_what_cuts_reach_is_marked_at_its_eps():
 
     assert places.get("minimal cut", places.get("local, minimal cut")) == pytest.approx(reached.eps_at_most)
     assert places.get("local cut", places.get("local, minimal cut")) == pytest.approx(reached.local_eps)
-    narrow, cheap = (f"in {count} classes" for count in (reached.classes, reached.local_classes))
-    assert f"at k = 3 the cut minimal releases all rows {narrow}, none wider than eps" in words(ax.figure)
+    narrow, cheap = (f"into {count} classes" for count in (reached.classes, reached.local_classes))
+    assert f"At k = 3 the cut minimal puts all rows {narrow}, none wider than eps" in words(ax.figure)
     assert f"local, which loses least, {cheap}" in words(ax.figure)
     assert "k = 3 holds from eps" in ax.get_title("left")
+
+
+def test_the_title_says_what_to_do_and_what_isolates():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(0, 90, 300), "sex": rng.integers(0, 2, 300)})
+    barcode = kech.search_partitions(barcode_of(frame, {}, ["age", "sex"]), 5)
+    many = barcode.reached[5].local_classes
+    head = f"k = 5: all rows fit into about {many} classes (--cut local); age isolates most"
+
+    assert head in [text.get_text() for text in barcode.plot(k=(5,)).figure.texts]
+    assert barcode.plot(k=(5,), ax=Figure(figsize=(15, 5)).subplots()).get_title("left") == head
+    panels = kech.search_partitions(barcode, [2, 9]).plot(k=(2, 5, 9))
+    assert panels[1].get_title("left") == f"k = 5: about {many} classes"
 
 
 # -- many bars -------------------------------------------------------------------------------------------
@@ -258,7 +276,7 @@ def test_odd_tables_are_drawn(values, k, tmp_path):
     barcode.plot(tmp_path / "b.png", k=(k,))
     title = barcode.plot(k=(k,)).get_title("left")
 
-    assert ("nowhere" in title) == (k > len(values))
+    assert (f"k = {k:,} holds nowhere" in title) == (k > len(values))
 
 
 def test_a_hole_beyond_dimension_one_has_its_own_count(nine):

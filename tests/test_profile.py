@@ -334,6 +334,30 @@ def test_the_screen_says_private_and_counts(tmp_path, run):
     assert "9 rows, metric box\neps is measured between values as they are" in shown
 
 
+@pytest.mark.parametrize(("rows", "ends"), [(9, "Of so few rows, 0.5 % is not one."), (300, "at one eps.")])
+def test_the_screen_says_why_no_last_row_is_named_and_that_axes_stay(tmp_path, run, rows, ends):
+    pd.DataFrame({"a": [i % 3 for i in range(rows)]}).to_csv(tmp_path / "t.csv", index=False)
+    shown = run(
+        "profile", tmp_path / "t.csv", "--qi", "a", "--k", "2", "--rows", "--one-person", "--rows-are-people"
+    ).out
+
+    assert [line.endswith(ends) for line in shown.splitlines() if line.startswith("k = 2: leaving out")] == [True]
+    assert "The columns keep their ranges here." in shown
+
+
+def test_the_title_of_the_picture_is_of_the_k_that_was_listed():
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(4)
+    found = profile_of(pd.DataFrame({"few": rng.integers(0, 2, 400), "many": rng.random(400)}))
+    half, most, every = (f"{eps:.3g}" for eps in found.eps_for(20, [0.5, 0.99, 1.0]))
+    found.to_json([20])
+    title = (
+        f"k = 20: half of the rows can hide from eps {half} on, 99 % from {most}, all from {every}; many isolates most"
+    )
+
+    assert title in [text.get_text() for text in found.plot().figure.texts]
+
+
 def test_spectra_with_exact_edges_measure_eps_as_profiles_do():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         reached = kech.search_partitions(kech.compute_profile(table), [2, 3, 4]).reached

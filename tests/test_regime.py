@@ -331,6 +331,36 @@ def test_what_is_left_out_decides_nothing_of_the_rest(grid, reading):
             )
 
 
+@pytest.mark.parametrize("grid", ["exact", "round"])
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 40))])
+def test_a_barcode_announces_what_the_release_gives(tmp_path, run, seed, grid):
+    """The written file decides: its rows and classes are counted by hand."""
+    rng = np.random.default_rng(seed)
+    frame = lonely_rows(seed) if seed % 2 else lonely_columns(rng)
+    write_csv(frame, tmp_path / "t.csv")
+    columns = [name for name in frame.column_names if name != "id"]
+    words = ("--qi", *columns, "--suppress", "10%", "--k", int(rng.integers(2, 7)), "--grid", grid, "--rows-are-people")
+    found = run("barcode", tmp_path / "t.csv", *words, "--no-partitions", "--json").json["released"]
+    assert "strict" in [one["reading"] for one in found]
+    for one in found:
+        target = tmp_path / f"{one['reading']}.csv"
+        how = ("--cut", "regime", "--reading", one["reading"], "-o", target, "--no-ledger")
+        outcome = run("release", tmp_path / "t.csv", *words, *how)
+        assert (outcome.code == 0) == (one["classes"] > 0)
+        if outcome.code == 0:
+            with target.open(encoding="utf-8") as file:
+                labels = Counter(tuple(row[name] for name in columns) for row in csv.DictReader(file))
+            assert (one["classes"], one["rows"]) == (len(labels), labels.total())
+            assert one["suppressed"] == len(frame) - labels.total()
+
+
+def lonely_columns(rng):
+    """Three columns, one without an order, and rows far out on each of them: without these, others are lonely."""
+    rows = int(rng.integers(40, 90))
+    spread = np.exp(rng.normal(0, 1.5, (rows, 2))).round(1)
+    return pa.table({"a": spread[:, 0], "b": spread[:, 1], "c": rng.choice([*"xyz"], rows), "id": np.arange(rows)})
+
+
 def test_the_table_of_three_lonely_rows_is_released(tmp_path, run):
     write_csv(lonely_rows(1), tmp_path / "t.csv")
     words = ("--qi", *COLUMNS, "--k", 5, "--cut", "regime", "--suppress", "5%", "--grid", "exact")

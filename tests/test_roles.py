@@ -227,3 +227,51 @@ def test_names_of_doctors_and_tickets_are_not_advised_as_the_person():
         (said,) = kech.inspect_table(table).repeated_people
     assert "Different people may have one name" in said
     assert "--person COLUMN" in said
+
+
+def test_survival_times_years_and_ratings_are_told_by_name():
+    rows = range(120)
+    found = guess(
+        {
+            "age": [20 + row % 40 for row in rows],
+            "time": [7 * row % 90 for row in rows],
+            "yrs.since.phd": [row % 30 for row in rows],
+            "rate_marriage": [1 + row % 5 for row in rows],
+            "occupation": [1 + row % 6 for row in rows],
+            "YearsInCurrentRole": [row % 19 for row in rows],
+            "zz": [row % 2 for row in rows],
+            "city": ["a", "b", "c"] * 40,
+        }
+    )
+    roles = {"time": "sensitive", "yrs.since.phd": "quasi-identifier", "rate_marriage": "sensitive"}
+    assert {name: found[name].role for name in roles} == roles
+    kinds = {"occupation": "set", "YearsInCurrentRole": None, "zz": "set"}
+    assert {name: found[name].suggested for name in kinds} == kinds
+
+
+def test_a_party_or_a_remark_is_not_the_person():
+    """PID may be a party: rows of one have many births.  Three remarks are fewer than the people, and name nobody."""
+    rows = range(240)
+    table = {
+        "PID": [row % 12 for row in rows],
+        "birth_date": [f"19{50 + row % 50}-01-{1 + row % 28:02}" for row in rows],
+        "city": ["a", "b", "c"] * 80,
+    }
+    assert guess(table)["PID"].role != "person"
+    people = pd.DataFrame({"who": [row // 2 for row in rows], "Bemerkung": ["x", "y", "z"] * 80, "age": rows})
+    columns = {"person": "who", "identifiers": ["Bemerkung"], "quasi_identifiers": ["age"]}
+    with kech.read_table(people, **columns) as read:
+        assert read.repeats == ()
+
+
+def test_inspect_replaces_a_plan_and_nothing_else(run, refuse, folder):
+    (folder / "t.csv").write_text("age,city\n" + "20,a\n30,b\n" * 30, "utf-8")
+    plan, other = folder / "p.toml", folder / "notes.toml"
+    run("inspect", folder / "t.csv", "--plan", plan, "--k", 3)
+    refuse("inspect", folder / "t.csv", "--plan", plan, code=2, says="--replace")
+    run("inspect", folder / "t.csv", "--plan", plan, "--k", 7, "--replace")
+    assert kech.read_request(plan).goal.k == 7
+    other.write_text("my notes", "utf-8")
+    refuse("inspect", folder / "t.csv", "--plan", other, "--replace", code=2, says="it is not TOML")
+    assert other.read_text("utf-8") == "my notes"
+    refuse("inspect", folder / "t.csv", "--replace", code=2, says="--plan FILE")

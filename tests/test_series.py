@@ -307,6 +307,39 @@ def test_the_check_of_a_series_refuses_options_that_it_does_not_use(nine, run, w
     assert said.code == 2 and f"omit {words[0]}" in said.err
 
 
+@pytest.mark.parametrize(
+    ("words", "way_out"),
+    [
+        (["--replace"], "kech series FOLDER --forget"),
+        (["--folder", "site"], "kech report FILE"),
+        (["--l", 2], "once all versions of this one are forgotten"),
+    ],
+)
+def test_what_a_later_version_cannot_do_is_refused_with_the_way_out(nine, run, tmp_path, words, way_out):
+    with (tmp_path / "nine.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "age", "zip", "salary"), *NINE])
+    said = run("release", tmp_path / "nine.csv", "--series", nine.folder, "-o", tmp_path / "two.csv", *words)
+    assert said.code == 2 and way_out in " ".join(said.err.split())
+    assert len(nine.versions()) == 1
+
+
+@pytest.mark.parametrize("name", ["one.csv", "one.csv.certificate.json", "clinic/series.json", "clinic/new.json"])
+def test_a_certificate_overwrites_no_version_and_stays_out_of_the_folder(series, tmp_path, name):
+    publish(series, NINE, tmp_path / "one.csv")
+    place = series.folder / Path(name).name if name.startswith("clinic") else tmp_path / name
+    before = place.read_bytes() if place.exists() else None
+    with pytest.raises(BadOption, match=r"certificate: it (is the|lies in)"):
+        publish(series, NINE, tmp_path / "two.csv", certificate=place)
+    assert (place.read_bytes() if place.exists() else None) == before
+    assert not (tmp_path / "two.csv").exists() and len(series.versions()) == 1
+
+
+def test_a_key_that_would_be_published_is_refused(series, tmp_path):
+    with pytest.raises(BadOption, match="key: it would be published"):
+        publish(series, NINE, tmp_path / "one.csv", {"keep": ["id"]})
+    assert not (tmp_path / "one.csv").exists()
+
+
 def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
     rows = [(i, 20 + i, "47671", i % 3) for i in range(30)]
     more = [(i, 20 + i % 30, "47671", 7 + i % 2) for i in range(30, 42)]
@@ -841,6 +874,26 @@ def test_a_key_that_names_other_rows_is_refused(series, tmp_path, change, said):
         publish(series, rows, tmp_path / "two.csv")
     assert refusal.value.exit_code == 3 and len(series.versions()) == 1
     assert publish(series, rows, tmp_path / "two.csv", most_changed=1)["series"]["version"] == 2
+
+
+def test_rows_with_other_keys_are_known_again_among_many_that_left(series, tmp_path):
+    """60 of 200 rows leave, 9 of them under other keys; by accident, none of the 140 that stay has a new twin."""
+    rows = [(i, 20 + i % 67, f"{47600 + i % 101}", i) for i in range(200)]
+    publish(series, rows, tmp_path / "one.csv")
+    others = [(i, 20 + i % 67, f"{47600 + i % 101}", i) for i in range(300, 340)]
+    again = [(1000 + i, *rest) for i, *rest in rows[:9]]
+    with pytest.raises(BadSeries, match="9 rows that the series knows are gone"):
+        publish(series, [*rows[60:], *others, *again], tmp_path / "two.csv")
+    assert publish(series, [*rows[60:], *others], tmp_path / "two.csv")["series"]["version"] == 2
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_twins_by_accident_are_no_rows_with_other_keys(series, tmp_path, seed):
+    """Few codes: of rows that left, and of rows that stayed, many have a new twin."""
+    rng = random.Random(seed)
+    rows = [(i, rng.randrange(20, 60), str(47600 + rng.randrange(5)), rng.randrange(4)) for i in range(900)]
+    publish(series, rows[:500], tmp_path / "one.csv")
+    assert publish(series, rows[100:], tmp_path / "two.csv")["series"]["version"] == 2
 
 
 def test_a_few_rows_with_other_keys_are_known_again_by_their_cells(series, tmp_path):

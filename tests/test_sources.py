@@ -292,6 +292,21 @@ def test_excel_without_header_or_cells_is_refused(tmp_path):
         look_at(tmp_path / "t.xlsx")
 
 
+def test_any_sheet_of_a_workbook_is_read(tmp_path):
+    book = openpyxl.load_workbook(write_book(tmp_path / "t.xlsx", [["made in 2026"]], ["a", "b"]))
+    book["other 0"].append([1, 2])
+    book.save(tmp_path / "t.xlsx")
+    with kech.read_table(tmp_path / "t.xlsx", sheet="other 0") as table:
+        assert (table.columns, table.rows) == (("a", "b"), 1)
+    with pytest.raises(BadOption, match="Name one of these: 'Sheet', 'other 0'"):
+        kech.read_table(tmp_path / "t.xlsx", sheet="missing")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n", "utf-8")
+    with pytest.raises(BadOption, match="only workbooks have sheets"):
+        kech.read_table(tmp_path / "t.csv", sheet="other 0")
+    with kech.read_table(tmp_path / "t.csv", kech.Request().override(sheet="other 0")) as table:  # a plan for both
+        assert table.rows == 1
+
+
 def test_excel_dates_and_numbers_are_axes(tmp_path):
     rows = [["age", "born"], *([20 + i % 3, date(2000, 1, 1 + i % 3)] for i in range(12))]
     with kech.read_table(write_book(tmp_path / "t.xlsx", rows), quasi_identifiers=["age", "born"]) as table:

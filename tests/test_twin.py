@@ -92,7 +92,7 @@ def test_a_twin_does_not_depend_on_the_form_of_labels(tmp_path, form):
     labels = {
         "dash": [("22-25",), (">= 80",)],
         "columns": [(22, 25), (80, "inf")],
-        "midpoint": [(23.5, 1.5), (85, "inf")],
+        "midpoint": [(23.5, 1.5), (85, "")],
     }
     names = {"dash": ["x"], "columns": ["x_low", "x_high"], "midpoint": ["x_mid", "x_half_width"]}[form]
     axis = NUMBER | {"form": form, "columns": names, "closed": True}

@@ -69,6 +69,7 @@ class ColumnReport:
     hint: str | None = None  # what its owner should know
     suggested: str | None = None  # the kind of axis that suits better
     input: dict[str, Any] = field(default_factory=dict)  # how the table should be read
+    is_planned: bool = False  # a plan of `inspect` does what the hint says
     repeats: bool = False  # an identifier that several rows share: a plan does not declare it, as releases refuse that
 
 
@@ -182,7 +183,9 @@ def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
     if not old.input:
         return new
     hint = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
-    return replace(new, hint=hint, suggested=new.suggested or old.suggested, input=old.input)
+    is_planned = old.is_planned and (new.is_planned or not new.hint)
+    suggested = new.suggested or old.suggested
+    return replace(new, hint=hint, suggested=suggested, input=old.input, is_planned=is_planned)
 
 
 def given_role(table: Table, column: str) -> Guess | None:
@@ -235,11 +238,12 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     if role == "sensitive" and is_read_well and facts.rows >= FEWEST_HINTED and is_identifying(table, column):
         hint = join_hints(hint, hint_at_own_values())
     says, axis, options = (hint.says, hint.axis, hint.input) if hint else (None, None, {})
+    is_planned = hint is not None and hint.is_planned and bool(options or axis in ("hierarchy", "set"))
     if role == "quasi-identifier" and axis and not trouble:
         generalized = WORDS[axis].format(leaves=facts.distinct)
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)
-    return ColumnReport(*about, bars, generalized, trouble, says, axis, options, shared)
+    return ColumnReport(*about, bars, generalized, trouble, says, axis, options, is_planned, shared)
 
 
 def is_shared(table: Table, column: str, facts: ColumnFacts) -> bool:

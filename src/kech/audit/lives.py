@@ -9,18 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from kech.audit.joint import check_releases, link_versions, open_originals, read_release
+from kech.audit.joint import check_releases, link_versions, measure_opened, open_originals, read_release
 from kech.audit.placing import assign_rows_to_classes
 from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.release.composition import find_same
-from kech.release.joint import LinkedVersion
+from kech.release.covers import Cover
+from kech.release.joint import LinkedVersion, cover_all, narrow_all
 from kech.request import Request
 from kech.system.console import report
 from kech.system.memory import limit_of
 from kech.tables.table import Table
 from kech.topology import lives
-from kech.topology.lives import Lives, build_lives
+from kech.topology.lives import JointCount, Lives, build_lives
 
 
 def compute_lives(
@@ -37,17 +38,17 @@ def compute_lives(
     from 0 on; or released files, each with its original, or all with one.  A row is recognised
     in the next original by the columns of `key`.  A row that fits several classes of a file is placed into one of them:
     under the labels it had in the file before where it can, and so that every class gets as many rows as it holds.
-    That is one reading of the files, in which rows of a safe series may seem apart; `undecided` counts such rows.
-    Without k, it is the smallest class of any version.
+    Bars are of that reading, in which rows of a safe series may seem apart; `undecided` counts such rows.  The joint k
+    of files is that of `compute_joint_risk`.  Without k, it is the smallest class of any version.
     """
     request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
+    known: dict[str, Any] = {"threads": request.limits.threads or 1, "memory": limit_of(request.limits.memory)}
     if originals:
-        pairs, undecided = assign_rows_of_files(list(versions), originals, columns, request)
+        pairs, known["joint"], known["undecided"] = follow_files(list(versions), originals, columns, request)
     else:
-        pairs, undecided = read_versions(versions, columns), 0
-    threads, memory = request.limits.threads or 1, limit_of(request.limits.memory)
-    return build_lives(pairs, request.goal.k, threads=threads, memory=memory, undecided=undecided)
+        pairs = read_versions(versions, columns)
+    return build_lives(pairs, request.goal.k, **known)
 
 
 def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
@@ -65,28 +66,31 @@ def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
     return [cast("lives.RowClasses", tuple(map(np.asarray, version))) for version in pairs]
 
 
-def assign_rows_of_files(
+def follow_files(
     files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
-) -> tuple[list[lives.RowClasses], int]:
-    """The rows of each file and their classes; and how many rows fitted several."""
+) -> tuple[list[lives.RowClasses], JointCount, int]:
+    """The rows of each file and their classes; their joint k; and how many rows fitted several classes."""
     check_releases(files, originals, key, request)
     published = [read_release(path, request) for path in files]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, key, request)]
-        return assign_rows_of_versions(link_versions(published, tables, key))
+        joint = measure_opened(published, tables, key, (), request.goal.k)
+        versions = link_versions(published, tables, key)
+        covers = narrow_all(versions, cover_all(versions, "--original"))
+        assigned = assign_rows_of_versions(versions, covers)
+    undecided = sum(int((np.unique(cover.row, return_counts=True)[1] > 1).sum()) for cover in covers)
+    return assigned, JointCount(joint.joint_k, joint.sure_k, joint.below, joint.changed), undecided
 
 
-def assign_rows_of_versions(versions: Sequence[LinkedVersion]) -> tuple[list[lives.RowClasses], int]:
+def assign_rows_of_versions(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> list[lives.RowClasses]:
     """Place version after version, each row under its labels of the version before where it can."""
     report("placing rows into classes")
     assigned: list[lives.RowClasses] = []
-    undecided, known = 0, set[int]()
-    for index, version in enumerate(versions):
-        cover = version.cover("--original")
-        undecided += int((np.unique(cover.row, return_counts=True)[1] > 1).sum())
+    known = set[int]()
+    for index, (version, cover) in enumerate(zip(versions, covers, strict=True)):
         same = find_same(versions[index - 1].linkage, version.linkage) if assigned else {}
         before = zip(*(values.tolist() for values in assigned[-1]), strict=True) if assigned else ()
         preferred = {row: same[cell] for row, cell in before if cell in same}
         assigned.append(assign_rows_to_classes(cover, version.linkage.release.sizes, preferred, known))
         known.update(version.key.tolist())
-    return assigned, undecided
+    return assigned

@@ -21,8 +21,8 @@ def assign_rows_to_classes(
     """Rows and their classes: each class has as many rows as it holds; rows left over are in none.
 
     Rows that fit their preferred class come first, then those that are not known, and last known ones whose labels are
-    gone.  Of these, the ones that fit a single class begin.  A row that finds its classes full moves others along a
-    shortest chain of classes they fit, which makes the number of placed rows the largest possible.
+    gone.  Of these, the ones that fit a single class begin.  At last, rows that found their classes full move others
+    along a shortest chain of classes they fit, which makes the number of placed rows the largest possible.
     """
     keys, first, counts = np.unique(cover.row, return_index=True, return_counts=True)
     cells = cover.cell.tolist()
@@ -32,8 +32,11 @@ def assign_rows_to_classes(
     def rank(key: int) -> tuple[bool, bool, bool]:
         return preferred.get(key, -1) not in fits[key], key in known, len(fits[key]) > 1
 
-    for key in sorted(fits, key=rank):
-        seats.assign_class(key, preferred.get(key, -1))
+    order = sorted(fits, key=rank)
+    for key in order:
+        seats.take_free_seat(key, preferred.get(key, -1))
+    for key in order:
+        seats.move_others(key)
     if len(seats.of) < sizes.sum():
         missing = int(sizes.sum()) - len(seats.of)
         reason = f"{missing:,} released rows fit no row of it that is left. Name the table that the file was made of."
@@ -51,14 +54,15 @@ class ClassSeats:
         self.of: dict[int, int] = {}
         self.closed: set[int] = set()  # full classes, whose rows fit only full classes
 
-    def assign_class(self, key: int, preferred: int) -> None:
-        """Give a row a seat, the preferred one where it is free; others move where all its classes are full."""
-        choices = self.fits[key]
-        room = [cell for cell in choices if self.free[cell]]
+    def take_free_seat(self, key: int, preferred: int) -> None:
+        """Give a row a seat that is free, the preferred one where it is."""
+        room = [cell for cell in self.fits[key] if self.free[cell]]
         if room:
             self.move_row(key, preferred if preferred in room else max(room, key=lambda cell: self.free[cell]))
-            return
-        came, end = self.find_chain(choices)
+
+    def move_others(self, key: int) -> None:
+        """Give a row a seat that others make free by moving."""
+        came, end = self.find_chain(self.fits[key]) if key not in self.of else ({}, None)
         if end is None:
             return
         cell = end

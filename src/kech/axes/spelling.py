@@ -191,6 +191,7 @@ class Hint:
     says: str
     axis: str | None = None
     input: dict[str, Any] = field(default_factory=dict)
+    is_planned: bool = True  # whether a plan of `inspect` does what it says; it never joins spellings by itself
 
 
 def hint_at_text(values: Sequence[str]) -> Hint | None:
@@ -234,7 +235,8 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
     means = "l, t and alpha count each once" if role == "sensitive" else "kech takes each spelling for another value"
     return Hint(
         f"{what} (capitals, spaces and the like): {means}. --fold-variants joins them; in a plan, fold_variants = true "
-        "below [input]."
+        "below [input].",
+        is_planned=False,
     )
 
 
@@ -252,7 +254,7 @@ def join_hints(*hints: Hint | None) -> Hint | None:
         return present[0] if present else None
     axis = next((hint.axis for hint in present if hint.axis), None)
     options = next((hint.input for hint in present if hint.input), {})
-    return Hint(" ".join(hint.says for hint in present), axis, options)
+    return Hint(" ".join(hint.says for hint in present), axis, options, all(hint.is_planned for hint in present))
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:

@@ -14,7 +14,7 @@ from kech.certificate.sampled import SEARCH, STATED, are_sample_figures_valid
 from kech.errors import BadCertificate, BadOption, UsageError
 
 ASK = "Ask for a whole certificate."
-VERSION = 4  # earlier ones had other words for grids, kinds of axes and forms of labels
+VERSION = 5  # earlier ones had other words for grids, axes and forms of labels, and infinite half widths
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
     (int,): "claims.k claims.classes claims.rows",
@@ -56,7 +56,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 
 def _check_document(document: Any) -> None:
     version = document.get("certificate") if isinstance(document, dict) else None
-    if version in (1, 2, 3):
+    if version in range(1, VERSION):
         raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
         raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")

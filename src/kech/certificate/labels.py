@@ -7,10 +7,11 @@ This is the only reader of labels; `release/writing.py` and the axes write them.
 text       [22, 25]
 dash       22-25, and of dates 2001-01-01/2001-12-31
 columns    two columns, low and high; -inf and inf, or 0001-01-01 and 9999-12-31, where an end is open
-midpoint   two columns, middle and half width, of dates in days; inf where the upper end is open, -inf the lower
+midpoint   two columns, middle and half width, of dates in days; no half width where an end is open
 
 Single values, open tails (`>= 80`) and `*` are written alike in the first two.  Two columns are both empty where a
-value is missing.  The middle of an open tail is that of its end and the end of the domain; `*` has none.
+value is missing.  The middle of an open tail is that of its end and the end of the domain, which tells the open side:
+an upper tail has its middle above that of the domain, and `*` has just that one.
 """
 
 import json
@@ -292,27 +293,33 @@ def _read_midpoint(axis: Mapping[str, Any]) -> Callable[..., Cell]:
     def read(middle: Cell, half: Cell) -> Cell:
         if not middle and not half:
             return middle
-        side = OPEN["number"].get(half or "")
-        if not middle and side == "+":
-            return EVERYTHING
         try:
             centre = exact_position(axis, middle or "")
-            if side:
-                return _spell(*_ends_of_tail(axis, centre, domain, side), closed)
-            return _spell(*_ends_around(axis, centre, exact_number(half or "")), closed)
+            if not half:
+                return _spell(*_ends_of_tail(axis, centre, domain), closed)
+            return _spell(*_ends_around(axis, centre, exact_number(half)), closed)
         except (ValueError, OverflowError):
             return f"no middle: {middle} {half}"
 
     return read
 
 
-def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any], side: str) -> tuple[Cell, Cell]:
-    """The ends of a label that is open on one side; its middle is halfway from its edge to the end of the domain."""
-    end = domain[side == "+"]
-    if not domain[0] <= 2 * centre - end <= domain[1]:
+def _ends_of_tail(axis: Axis, centre: Any, domain: Sequence[Any]) -> tuple[Cell, Cell]:
+    """The ends of an open label; its middle is that of its edge and the end of the domain, or that of the domain."""
+    largest = max(abs(centre), *map(abs, domain))
+    if _is_near(axis, 2 * centre, sum(domain), largest):
+        return None, None
+    is_upper = 2 * centre > sum(domain)
+    edge = 2 * centre - domain[is_upper]
+    if not domain[0] <= edge <= domain[1]:
         raise ValueError
-    edge = _format_exact(axis, 2 * centre - end, max(abs(centre), abs(end)))
-    return (edge, None) if side == "+" else (None, edge)
+    text = _format_exact(axis, edge, largest)
+    return (text, None) if is_upper else (None, text)
+
+
+def _is_near(axis: Axis, one: Any, other: Any, largest: Any) -> bool:
+    """Whether two sums are equal within the rounding of a written middle: of dates a microsecond."""
+    return bool(abs(one - other) <= (2 if axis["axis"] == "date" else Fraction(ROUNDINGS * ulp(float(largest)))))
 
 
 def _ends_around(axis: Axis, centre: Any, half: Fraction) -> tuple[Cell, Cell]:

@@ -114,7 +114,9 @@ class TypedOptions:
         """The table, read with the request; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
         hide_pandas()
-        return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
+        return kech.read_table(
+            path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding", "sheet")}
+        )
 
 
 class PandasHider:

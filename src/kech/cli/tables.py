@@ -46,7 +46,12 @@ if TYPE_CHECKING:
 
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 CutNames = Annotated[Names, Parameter(help=f"Cuts to compare: {', '.join(CUTS)}.")]
+MAY_REPEAT = "\nRows may be of one person: name a column that numbers people as person, or set rows_are_people = true"
 FILES = Group("Files and earlier releases", sort_key=0)
+INSTEAD_IN_SERIES = {
+    "--folder": " For a report: kech report FILE -o report.html.",
+    "--replace": " If nobody received the last version, forget it: kech series FOLDER --forget.",
+}
 BEGIN = (
     "there is no series in {folder!r}. Check the name. To begin one, name its columns and k: --qi COLUMN ... "
     "--key COLUMN --k 5."
@@ -56,7 +61,14 @@ BEGIN = (
 @app.command
 @with_options(*TABLE)
 def inspect(
-    table: TableName, /, *, options: TypedOptions, plan: Path | None = None, k: Whole = 5, rows: Whole = 0
+    table: TableName,
+    /,
+    *,
+    options: TypedOptions,
+    plan: Path | None = None,
+    replace: Flag = False,
+    k: Whole = 5,
+    rows: Whole = 0,
 ) -> None:
     """Show the columns, suggested roles with reasons, distinct values, and the k of the original table.
 
@@ -66,13 +78,14 @@ def inspect(
     ----------
     plan: Path
         Write a suggested plan into this new file, for your review.
+    replace: bool
+        Write the new plan in the place of an older one. What you changed in it is lost.
     k: int
         k of the plan, and of the comparison of what each column costs.
     rows: int
         Number of first rows to show too, as kech reads them. PRIVATE.
     """
-    if plan is not None and plan.exists():
-        raise BadTarget(plan, "it exists, and inspect would overwrite it with a new plan. Name another file.")
+    check_plan(plan, replace=replace)
     request = options.request()
     with options.read(table, request) as opened:
         inspection = kech.inspect_table(opened, rows=rows, k=k)
@@ -80,11 +93,24 @@ def inspect(
         from kech.audit.inspection import suggest_request
 
         suggested = suggest_request(inspection, k, request)
-        kech.write_request(suggested, plan, note_unpublished(inspection.columns, suggested))
+        note = note_unpublished(inspection.columns, suggested)
+        note += MAY_REPEAT * bool(inspection.repeated_people and not suggested.columns.person)
+        kech.write_request(suggested, plan, note)
     options.show(
         inspection.to_json() | {"plan": plan and str(plan)},
         partial(drawings.print_inspection, source=hide_password(table)),
     )
+
+
+def check_plan(plan: Path | None, *, replace: bool) -> None:
+    """Refuse to overwrite a plan that nobody gave up, and any other file."""
+    if plan is None:
+        if replace:
+            raise BadOption("--replace", "it replaces a plan, and none is written. Add --plan FILE, or omit --replace.")
+    elif plan.exists() and not replace:
+        raise BadTarget(plan, "it exists. Name another file, or add --replace to write the new plan in its place.")
+    elif plan.exists():
+        kech.read_request(plan)
 
 
 def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request") -> str:
@@ -194,7 +220,8 @@ def release(
         unused = {"--folder": folder, "--mapping": mapping, "--as-sql": as_sql, "--bound": bound, "--replace": replace}
         for option, value in unused.items():
             if value:
-                raise BadOption(option, "a release of a series cannot use it. Omit it.")
+                advice = INSTEAD_IN_SERIES.get(option, "")
+                raise BadOption(option, f"a release of a series cannot use it. Omit it.{advice}")
         publish_in_series(series, table, options, output, certificate, past)
         return
     for name in (field.name for field in FIELDS.values() if field.part == "series"):

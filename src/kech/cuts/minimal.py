@@ -40,13 +40,18 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
     """A partition for each k, with the bound that its eps cannot go below."""
     effort = choose_effort(ks, cut.effort)
     for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
-        exact = solve_exactly(points.published_at(k), k) if run.split_points else None
-        if exact:
-            narrow, bound = exact, largest_radius(exact)
-        else:
-            narrow, bound = find_narrowest(on_grid_of(k, start), k, effort, run)
-        cheapest = cheapen(narrow, k, effort, run)
-        yield replace(cheapest, eps=largest_radius(cheapest), eps_bound=bound)
+        yield narrow_local(points, k, start, effort, run)
+
+
+def narrow_local(points: Points, k: int, start: Partition, effort: str | float, run: Run) -> Partition:
+    """The minimal cut, begun with what the local cut found."""
+    exact = solve_exactly(points.published_at(k), k) if run.split_points else None
+    if exact:
+        narrow, bound = exact, largest_radius(exact)
+    else:
+        narrow, bound = find_narrowest(on_grid_of(k, start), k, effort, run)
+    cheapest = cheapen(narrow, k, effort, run)
+    return replace(cheapest, eps=largest_radius(cheapest), eps_bound=bound)
 
 
 def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[Partition, float]:

@@ -15,14 +15,16 @@ import msgspec
 from kech.cuts import cut_points
 from kech.cuts.balls import widest_ball
 from kech.cuts.bounds import eps_bound
-from kech.cuts.minimal import ROUNDING
+from kech.cuts.local import Run, choose_effort, cut_local
+from kech.cuts.minimal import ROUNDING, narrow_local
+from kech.cuts.protection import derive_seed, protect_labels
 from kech.errors import BadOption
 from kech.points.partition import Partition, largest_radius, mean_loss
 from kech.request import Cut, Goal, check_k
 from kech.system.console import report
 from kech.topology.barcode import PartitionReach, WeightedBarcode
 from kech.topology.filtration import Filtration
-from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii
+from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii, find_isolating_column
 
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
 
@@ -33,8 +35,8 @@ def search_partitions(
     """The barcode or profile, with the narrowest partition that was found at each k, and the bound below which there
     is none.
 
-    The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold.  The
-    effort is that of a release.
+    The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold, and
+    so is the column that isolates rows most.  The effort is that of a release.
     """
     if not isinstance(barcode, WeightedBarcode | Profile):
         raise BadOption("barcode", "it is neither a barcode nor a profile. Make one: kech.compute_barcode(table).")
@@ -42,8 +44,12 @@ def search_partitions(
     units = barcode.filtration.units
     how = Cut(effort=effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
-    reached = {goal: search_reach(bars, goal, how, threads) for goal in goals if goal <= units.people}
-    return replace(barcode, reached={**barcode.reached, **reached})
+    goals = [goal for goal in goals if goal <= units.people]
+    reached = {**barcode.reached, **{goal: search_reach(bars, goal, how, threads) for goal in goals}}
+    if isinstance(barcode, Profile):
+        return replace(barcode, reached=reached)
+    advice = {goal: find_isolating_column(bars.filtration, goal, threads=threads) for goal in goals}
+    return replace(barcode, reached=reached, advice={**barcode.advice, **advice})
 
 
 def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
@@ -63,15 +69,26 @@ def search_reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> Pa
     """What the cuts reach at k, and the bound."""
     tree = barcode.filtration
     report(f"cutting at k={k}")
-    searched = tree.metric if tree.units.person is None else "box"
-    cuts = (msgspec.structs.replace(how, cut="minimal", metric=searched), how)
-    minimal, local = (next(cut_points(tree.units, [k], cut, Goal(k=k), threads=threads)) for cut in cuts)
+    minimal, local = search_cuts(tree, k, how, threads)
     known = barcode.find_class_counts(k)
     eps, classes = known[0] if known else (find_widest_radius(tree, minimal), minimal.classes)
     bound = eps if known else bound_radius(tree, k, minimal, threads)
     return PartitionReach(
         k, eps if bound > eps - ROUNDING else bound, eps, classes, find_widest_radius(tree, local), local.classes
     )
+
+
+def search_cuts(tree: Filtration, k: int, how: Cut, threads: int) -> tuple[Partition, Partition]:
+    """The minimal and the local cut; in boxes of rows, one search serves both, since the minimal cut begins with it."""
+    units = tree.units
+    if tree.metric == "box" and units.person is None:
+        run, effort = Run(threads, derive_seed(units, how.seed)), choose_effort([k], how.effort)
+        local = next(cut_local(units, [k], how, run))
+        return protect_labels(narrow_local(units, k, local, effort, run)), protect_labels(local)
+    searched = tree.metric if units.person is None else "box"
+    cuts = (msgspec.structs.replace(how, cut="minimal", metric=searched), how)
+    minimal, local = (next(cut_points(units, [k], cut, Goal(k=k), threads=threads)) for cut in cuts)
+    return minimal, local
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:

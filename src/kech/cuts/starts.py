@@ -43,8 +43,10 @@ def make_starts(
     threads: int = 1,
     seed: int = 0,
     split_points: bool = True,
+    table_rows: int = 0,
 ) -> dict[int, dict[str, Partition]]:
     """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
+    stretch = int(np.clip(PAIRS / max(len(points.weights), table_rows), *STRETCHES))
     starts_of = {k: {"cut": start} for k, start in starts.items()}
     ks_of = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
     order = order_along(points, threads=threads)
@@ -52,7 +54,7 @@ def make_starts(
         beside = pool.map if threads > 1 else map
         grown = beside(
             lambda k: grow_classes(
-                points.published_at(k), k, order, threads=threads, seed=seed, split_points=split_points
+                points.published_at(k), k, order, stretch, threads=threads, seed=seed, split_points=split_points
             ),
             ks_of["grown"],
         )
@@ -122,9 +124,10 @@ def published_cells(points: Points) -> tuple[bytes, ...]:
 # -- growing and peeling -----------------------------------------------------------------------------------
 
 
-def grow_classes(points: Points, k: int, order: Ints, *, threads: int, seed: int, split_points: bool) -> Partition:
+def grow_classes(
+    points: Points, k: int, order: Ints, stretch: int, *, threads: int, seed: int, split_points: bool
+) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
-    stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
     how = (k, split_points, stretch, seed, threads, points.person)
     return build_partition(points, *grow_points(points.codes, points.weights, order, expected_widths(points), *how))
 

@@ -46,7 +46,7 @@ class LinkedVersion:
         return rule_out_impossible(Cover(self.key[cover.row][order], cover.cell[order]), self.linkage.release.sizes)
 
     def cover_held(self, earlier: Sequence["LinkedVersion"], option: str) -> Cover:
-        """Which keys could be in which class of a series, which may still hold their cells of earlier versions."""
+        """Which keys fit which class of a series, which may still hold their cells of earlier versions."""
         release, pairs = self.linkage.release, []
         for linkage, key in self.list_held(earlier):
             cover = cover_classes(linkage)
@@ -59,7 +59,7 @@ class LinkedVersion:
             if release.document["series"]["version"] == 1 + len(earlier):
                 raise
             raise BadOption(option, HELD) from None
-        return rule_out_impossible(Cover(keys, cells), release.sizes)
+        return Cover(keys, cells)
 
     def list_held(self, earlier: Sequence["LinkedVersion"]) -> list[tuple[Linkage, Ints]]:
         """The release linked to each version whose rows it could hold, with the keys of these."""
@@ -73,10 +73,39 @@ class LinkedVersion:
 
 def cover_all(versions: Sequence[LinkedVersion], option: str) -> list[Cover]:
     """Which keys could be in which class of every release."""
-    return [
-        version.cover_held(versions[:index], option) if version.section else version.cover(option)
-        for index, version in enumerate(versions)
-    ]
+    covers: list[Cover] = []
+    for index, version in enumerate(versions):
+        if version.section is None:
+            covers.append(version.cover(option))
+            continue
+        cover = version.cover_held(versions[:index], option)
+        for before, known in zip(versions, covers, strict=False):
+            if before.section:
+                cover = drop_newcomers(cover, known, find_unchanged(before.linkage, version.linkage))
+        covers.append(rule_out_impossible(cover, version.linkage.release.sizes))
+    return covers
+
+
+def find_unchanged(before: Linkage, after: Linkage) -> Ints:
+    """For each class of a later release of a series the earlier one with its label and its other cells; -1: none."""
+    columns = [name for name in before.release.cells if name in after.release.cells]
+    old, new = count_contents(before, columns), count_contents(after, columns)
+    origin = np.full(len(new), -1)
+    for number, now in find_same(before, after).items():
+        origin[now] = number if old[number] == new[now] else -1
+    return origin
+
+
+def drop_newcomers(cover: Cover, known: Cover, origin: Ints) -> Cover:
+    """The cover of a release of a series without rows that an unchanged class could not hold before.
+
+    Classes change by whole cohorts, so such a class holds the same rows still.
+    """
+    before = origin[cover.cell]
+    width = int(max(before.max(initial=0), known.cell.max(initial=0))) + 1
+    was_there = np.isin(cover.row * width + before, known.row * width + known.cell)
+    kept = (before < 0) | was_there
+    return Cover(cover.row[kept], cover.cell[kept])
 
 
 def narrow_all(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> list[Cover]:

@@ -39,8 +39,7 @@ Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, on
 
 WRITTEN_FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 LINES = ("number", "date")
-INFINITE = "inf"
-OPEN_ENDS = {"number": ("-inf", INFINITE), "date": ("0001-01-01", "9999-12-31")}
+OPEN_ENDS = {"number": ("-inf", "inf"), "date": ("0001-01-01", "9999-12-31")}
 ENDS = {"columns": ("low", "high"), "midpoint": ("mid", "half_width")}  # of names of columns
 
 
@@ -198,16 +197,16 @@ def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
 def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     """The middle of a label and its half width, of dates in days.
 
-    An open tail has the middle of its end and the end of the domain, which follows from the published edges alone, and
-    an infinite half width, negative where it is open below.  `*` has no middle.
+    An open label has the middle of its end and the end of the domain, which follows from the published edges alone, and
+    no half width: values can lie farther away.  `*` is open on both sides.
 
     >>> age = {"axis": "number", "domain": [10, 90]}
     >>> [middle_and_half(age, label) for label in ("[22, 25]", ">= 80", "<= 20", "*")]
-    [('23.5', '1.5'), ('85', 'inf'), ('15', '-inf'), (None, 'inf')]
+    [('23.5', '1.5'), ('85', None), ('15', None), ('50', None)]
     """
-    if label is None or label == EVERYTHING:
-        return None, label and INFINITE
-    low, high, _ = split_interval(label)
+    if label is None:
+        return None, None
+    low, high, _ = (None, None, True) if label == EVERYTHING else split_interval(label)
     start, stop = (
         exact_position(axis, str(end) if own is None else own)
         for own, end in zip((low, high), axis["domain"], strict=True)
@@ -215,7 +214,7 @@ def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     is_date, half = axis["axis"] == "date", Fraction(stop - start) / 2
     middle = format_moment((start + stop) // 2) if is_date else format_number(float((start + stop) / 2))
     if low is None or high is None:
-        return middle, f"-{INFINITE}" if low is None else INFINITE
+        return middle, None
     return middle, format_number(float(half / DAY if is_date else half))
 
 

@@ -348,6 +348,9 @@ class Input(Part, frozen=True):
             reason=f"Name an encoding of text that Python knows: {', '.join(ENCODINGS)}.",
         ),
     ] = None
+    sheet: Annotated[
+        str | None, Field("Sheet of a workbook with the table. By default the first one.", "Patients", accepts=bool)
+    ] = None
     null_values: Annotated[
         tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
     ] = ()

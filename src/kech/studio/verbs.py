@@ -3,11 +3,11 @@
 In: a plan, the path of a table and options.  Out: an object for JSON.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -34,7 +34,9 @@ from kech.studio.options import (
 
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
-MOST_CUT = 5_000  # points that are cut at round k for the picture of a profile
+MOST_CUT = 5_000  # points that are cut for the pictures of profiles, at round k, and of barcodes
+
+Shape = TypeVar("Shape", kech.Profile, kech.WeightedBarcode)
 
 
 @dataclass
@@ -56,7 +58,7 @@ class TableSession:
 
     def barcode(self, max_dimension: int = 0, field: int = 2) -> kech.WeightedBarcode:
         """The barcode of exact values."""
-        dimension = max_dimension if all(find_spec(name) for name in ("ripser", "scipy")) else 0
+        dimension = max_dimension if find_spec("ripser") else 0
         return self.keep(  # type: ignore[no-any-return]
             f"barcode {dimension} {field}",
             lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),
@@ -69,7 +71,16 @@ class TableSession:
 
     def profile(self) -> kech.Profile:
         """The profile of exact values; of a table that is not large, with what the cuts reach."""
-        return self.keep("profile", lambda: mark_cuts(kech.compute_profile(self.table)))  # type: ignore[no-any-return]
+        return self.keep("profile", self.compute_profile)  # type: ignore[no-any-return]
+
+    def compute_profile(self) -> kech.Profile:
+        """The profile, with what the cuts reach at round k."""
+        profile = kech.compute_profile(self.table)
+        return mark_cuts(profile, profile.choose_ks(None), self.table.threads)
+
+    def barcode_at(self, k: int) -> kech.WeightedBarcode:
+        """The barcode of components; of a table that is not large, with what the cuts reach at k."""
+        return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(), [k], self.table.threads))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -164,11 +175,11 @@ def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     return session.keep("icicle", lambda: build_icicle(session.barcode()))  # type: ignore[no-any-return]
 
 
-def mark_cuts(profile: kech.Profile) -> kech.Profile:
-    """The profile, with what the cuts reach at round k where that takes a few seconds at most."""
-    if len(profile.units.codes) > MOST_CUT:
-        return profile
-    return kech.search_partitions(profile, profile.choose_ks(None), effort="quick", threads=profile.threads)
+def mark_cuts(shape: Shape, ks: Sequence[int], threads: int) -> Shape:
+    """The profile or barcode, with what the cuts reach at some k where that takes a few seconds at most."""
+    if len(shape.filtration.units.codes) > MOST_CUT:
+        return shape
+    return kech.search_partitions(shape, ks, effort="quick", threads=threads)
 
 
 def profile(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
@@ -180,7 +191,7 @@ def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
     """A picture of kech's own, as SVG, with its PRIVATE mark."""
     drawn: dict[str, Callable[[Path], Any]] = {
         "profile": lambda file: session.profile().plot(file),
-        "barcode": lambda file: session.barcode().plot(file, k=(options.k,)),
+        "barcode": lambda file: session.barcode_at(options.k).plot(file, k=(options.k,)),
         "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
     }
     if options.of not in drawn:
@@ -258,7 +269,7 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding")}
+    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding", "sheet")}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 

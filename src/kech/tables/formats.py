@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kech.errors import MissingExtra, UnreadableFile
+from kech.errors import BadOption, MissingExtra, UnreadableFile
 from kech.tables.csv_dialect import text_batches
 
 ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of a cell
@@ -20,25 +20,25 @@ LOGGED = "it is a table of Delta or Hudi, whose folder contains files that are n
 DAMAGED = "it is damaged, or its ending names another format. Save it again, or correct its ending."
 
 
-def read_names(path: Path, kind: str) -> tuple[str, ...]:
+def read_names(path: Path, kind: str, sheet: str | None = None) -> tuple[str, ...]:
     """Column names of a Parquet, Arrow or Excel file, or of a folder."""
     try:
         if kind == "parquet":
             import pyarrow.parquet as pq
 
             return tuple(pq.read_schema(path).names)
-        return tuple(read_rows(path, kind).schema.names)
+        return tuple(read_rows(path, kind, sheet).schema.names)
     except PermissionError:
         raise
     except (pa.ArrowException, OSError, ValueError):
         raise UnreadableFile(path, DAMAGED) from None
 
 
-def read_rows(path: Path, kind: str) -> Any:
+def read_rows(path: Path, kind: str, sheet: str | None = None) -> Any:
     """The rows of an Arrow or Excel file, or of a folder, as record batches."""
     if kind == "folder":
         return folder_batches(path)
-    return arrow_batches(path) if kind == "arrow" else excel_batches(path)
+    return arrow_batches(path) if kind == "arrow" else excel_batches(path, sheet)
 
 
 def measure_parquet(files: Sequence[Path], columns: Sequence[str]) -> tuple[int, int, int]:
@@ -88,23 +88,28 @@ def check_batches(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
         raise UnreadableFile(path, DAMAGED) from None
 
 
-def excel_batches(path: Path) -> Any:
-    """The first sheet of a workbook, every cell as text."""
+def excel_batches(path: Path, sheet: str | None) -> Any:
+    """A sheet of a workbook, every cell as text: the first one, if none is named."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
         raise MissingExtra("Reading Excel files", "excel") from None
     try:
         book = CalamineWorkbook.from_path(str(path))
-        first, *others = (book.get_sheet_by_index(i) for i in range(len(book.sheet_names)))
-        rows = first.to_python()
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            listed = ", ".join(map(repr, names))
+            raise BadOption("--sheet", f"the workbook has none of this name. Name one of these: {listed}.")
+        place = names.index(sheet) if sheet is not None else 0
+        rows = book.get_sheet_by_index(place).to_python()
+        longest = max((book.get_sheet_by_index(i).height for i in range(len(names)) if i != place), default=0)
     except (CalamineError, OSError):
         raise UnreadableFile(path, DAMAGED) from None
     if not rows:
-        raise UnreadableFile(path, "its first sheet is empty. Move the table to the first sheet.")
-    if max((sheet.height for sheet in others), default=0) > len(rows):
-        reason = "another sheet has more rows than the first one, which kech reads"
-        raise UnreadableFile(path, f"{reason}. Move the table to the first sheet, or save it as CSV.")
+        which = "its first sheet" if sheet is None else "this sheet"
+        raise UnreadableFile(path, f"{which} is empty. Name the sheet with the table: --sheet NAME.")
+    if sheet is None and longest > len(rows):
+        raise UnreadableFile(path, "another sheet has more rows than the first. Name the one to read: --sheet NAME.")
     header, *cells = ([cell_text(cell) for cell in row] for row in rows)
     return text_batches(header, [cells] if cells else [])
 

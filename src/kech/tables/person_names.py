@@ -37,6 +37,7 @@ FIXED = """
 """
 BARE = re.compile("id|ident|identifier|identifiant|identificador|identificativo|uuid|guid|pseudonym")
 AMBIGUOUS = ("pid", "uid")  # a person or a user, but also a party or a unit
+GROUPS = "household family familia famiglia famille hogar menage foyer haushalt huishouden agregado domicilio"
 OF = r"(?:(?:of|de|du|del|della|do|da|des|der|van|la|le|el|l|d)_)*"
 THINGS = re.compile(
     r"(?:^|_)(?:product|produkt|produit|producto|prodotto|item|sku|article|artikel|order|bestell|commande|pedido|ordine"
@@ -73,6 +74,11 @@ def numbers_people(column: str) -> bool:
 def is_ambiguous(column: str) -> bool:
     """Whether the name is an abbreviation that also means other things than people."""
     return split_words(column) in AMBIGUOUS
+
+
+def may_be_size(column: str) -> bool:
+    """Whether the name means a group of people, so that small numbers are its size, as in `family`."""
+    return split_words(column) in GROUPS.split()
 
 
 def is_personal_name(column: str) -> bool:

@@ -32,6 +32,7 @@ from kech.tables.person_names import (
     is_ambiguous,
     is_bare,
     is_personal_name,
+    may_be_size,
     names_people,
     numbers_people,
     numbers_something,
@@ -146,7 +147,8 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
         values, rows, most = table.engine.count_repeats([number], folded=True)
         both, _, _ = table.engine.count_repeats([number, *person], folded=True)
         people, _, _ = table.engine.count_repeats(person, folded=True)
-        if values < both and values <= MOST_SHARE * people:
+        enough = values >= FEW_LEVELS or numbers_people(column)  # three remarks, or doctors, name nobody
+        if enough and values < both and values <= MOST_SHARE * people:
             yield Repeat((column,), "shared", values, rows, most)
 
 
@@ -187,17 +189,21 @@ def find_repeat(table: Table, column: str) -> Iterator[Repeat]:
         if has_person_name
         else classify_by_values(table, column, values, rows)
     )
-    if kind:
+    if kind and not (kind == "named" and is_ambiguous(column) and changes_birth(table, column, values, rows)):
         yield Repeat((column,), kind, values, rows, most)
 
 
 def classify_by_name(column: str, values: int, rows: int) -> str:
     """The kind by the name of the column: bare or named; empty where it has so few values that they are levels.
 
-    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party.
+    Numbers of people are never levels: six people may have all rows of a table, or one.  `pid` may be a party, and
+    `family` the size of one.
     """
     is_sure = numbers_people(column) and not is_ambiguous(column)
-    enough = values >= FEW_LEVELS or (is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows))
+    is_doubtful = (is_ambiguous(column) or may_be_size(column)) and values < LEAST_SHARE * rows
+    enough = (values >= FEW_LEVELS and not is_doubtful) or (
+        is_sure and (not is_bare(column) or values >= LEAST_SHARE * rows)
+    )
     return ("bare" if is_bare(column) else "named") if enough else ""
 
 
@@ -221,6 +227,13 @@ def classify_by_values(table: Table, column: str, values: int, rows: int) -> str
         if both - values <= EXCEPTIONS * (rows - values):
             return "stable"
     return "numbers" if numbers_something(column) else ""
+
+
+def changes_birth(table: Table, column: str, values: int, rows: int) -> bool:
+    """Whether rows with one value have several dates of birth: then it is a party, and not a person."""
+    births = find_traits(table)["birth"]
+    both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *births)])
+    return both - values > EXCEPTIONS * (rows - values)
 
 
 def find_repeated_traits(table: Table) -> Iterator[Repeat]:

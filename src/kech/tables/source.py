@@ -152,6 +152,7 @@ class Source:
     csv: "CsvDialect | None" = None
     address: Address | None = None  # of a table in a database
     identity: object = None  # of that table, equal for all its addresses
+    sheet: str | None = None  # of a workbook; None is the first one
 
     @property
     def delimiter(self) -> str | None:
@@ -221,6 +222,7 @@ def open_source(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    sheet: str | None = None,
     rename_duplicates: bool = False,
 ) -> Source:
     """The format, columns and dialect of a file, a folder or a table of a database."""
@@ -230,7 +232,9 @@ def open_source(
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):
             raise BadOption("--delimiter, --encoding", "only CSV files have them. Omit them.")
-        source = open_table(address) if address else open_file(path, kind, delimiter, encoding)
+        if kind != "excel" and sheet:
+            raise BadOption("--sheet", "only workbooks have sheets. Omit it.")
+        source = open_table(address) if address else open_file(path, kind, delimiter, encoding, sheet)
     except OSError as failure:
         raise UnreadableFile(
             address or path, f"{(failure.strerror or 'it cannot be opened').lower()}. {ACCESS}"
@@ -242,7 +246,7 @@ def open_source(
     return source
 
 
-def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None) -> Source:
+def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None, sheet: str | None) -> Source:
     """The source for a file or folder."""
     if kind == "csv":
         from kech.tables.csv_dialect import find_dialect
@@ -251,7 +255,7 @@ def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None
         return Source(path, kind, dialect.header, dialect)
     from kech.tables.formats import read_names
 
-    return Source(path, kind, read_names(path, kind))
+    return Source(path, kind, read_names(path, kind, sheet), sheet=sheet)
 
 
 def open_table(address: Address) -> Source:
@@ -284,7 +288,7 @@ def read_batches(source: Source) -> Any:
         return csv_batches(source.path, source.csv)
     from kech.tables.formats import read_rows
 
-    return read_rows(source.path, source.format)
+    return read_rows(source.path, source.format, source.sheet)
 
 
 # -- a table of a database ------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check
 from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
 from kech.tables.person_names import names_people
-from kech.tables.source import Address, Source, find_address, open_source, read_batches
+from kech.tables.source import READ_FORMATS, Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import ColumnCodes
 
 if TYPE_CHECKING:
@@ -347,16 +347,17 @@ def read_table(
 
 def open_with_reading(source: Any, options: Input) -> Source:
     """The source for a file or table, opened with the options of input of a request."""
-    dialect = {"delimiter": options.delimiter, "encoding": options.encoding}
+    dialect = {"delimiter": options.delimiter, "encoding": options.encoding, "sheet": options.sheet}
     return open_source(source, **dialect, rename_duplicates=options.rename_duplicates)
 
 
 def drop_dialect(request: Request, source: Any) -> Request:
-    """The request without delimiter and encoding where the source is no text file: a plan may be for both."""
+    """The request without delimiter, encoding or sheet where the source has none: a plan may be for several files."""
     is_file = isinstance(source, str | PathLike) and not find_address(source)
-    if is_file and Path(source).suffix.lower() in TEXT_FILES:
-        return request
-    return replace_part(request, input=replace_part(request.input, delimiter=None, encoding=None))
+    ending = Path(source).suffix.lower() if is_file else ""
+    unused = {"delimiter": None, "encoding": None} if ending not in TEXT_FILES else {}
+    unused |= {"sheet": None} if READ_FORMATS.get(ending) != "excel" else {}
+    return replace_part(request, input=replace_part(request.input, **unused))
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:

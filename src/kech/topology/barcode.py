@@ -28,6 +28,7 @@ from kech.topology.homology.boxes import count_varying
 from kech.topology.minimal import find_class_counts, keep_increases
 
 READINGS = (*reversed(FIELDS["reading"].choices), "partition")
+JOINED = (0.5, 0.9, 0.99, 1.0)  # of the rows, that are in components of k: from which eps on is told
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 500
@@ -75,6 +76,20 @@ class PartitionReach:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleasedRegime:
+    """What a release by the regime cut gives, where rows may be left out: the others are measured alone."""
+
+    reading: str
+    k: int  # that was asked for
+    suppress: float
+    eps: float | None = None  # on the axes of the rows that are published; None where there is no release
+    classes: int = 0
+    rows: int = 0
+    suppressed: int = 0
+    reason: str = ""  # why there is no release
+
+
+@dataclass(frozen=True, slots=True)
 class RegimeStart:
     """The eps from which on k holds under a reading: between two radii, which are equal where it is known."""
 
@@ -107,6 +122,8 @@ class WeightedBarcode:
     reached: Mapping[int, PartitionReach] = made_by(
         default_factory=dict
     )  # by k, what cuts reach, where it was searched
+    advice: Mapping[int, Mapping[str, Any]] = made_by(default_factory=dict)  # by k, which column isolates rows most
+    released: Sequence[ReleasedRegime] = ()  # where rows may be left out
     known: dict[int, list[tuple[float, int]] | None] = made_by(default_factory=dict, repr=False)  # by k, see count_most
     no_holes: str = ""  # why holes were not looked for, though nobody asked to leave them out
 
@@ -238,6 +255,23 @@ class WeightedBarcode:
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
 
+    def describe(self, k: int, suppress: float = 0.0) -> dict[str, Any]:
+        """What is known at one k: rows in components of k, what cuts reach, the column that isolates, releases."""
+        joined = self.filtration.find_joining_quantiles(k, JOINED)
+        released = [one for one in self.released if (one.k, one.suppress) == (k, suppress)]
+        return {
+            "k": k,
+            "suppress": suppress,
+            "counted": self.counted,
+            "joined": [
+                {"share": share, "eps": finite(eps), "rows_left": left}
+                for share, (eps, left) in zip(JOINED, joined, strict=True)
+            ],
+            "reached": [asdict(self.reached[k])] if k in self.reached else [],
+            "advice": [dict(self.advice[k])] if k in self.advice else [],
+            "released": [asdict(one) for one in released],
+        }
+
     def find_starts_leaving_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
         """The earlier eps from which on k holds (`homological`) if these shares of the rows may be left out."""
         lines: list[dict[str, Any]] = []
@@ -305,11 +339,14 @@ class WeightedBarcode:
         path: str | PathLike[str] | None = None,
         *,
         k: Sequence[int] = (2,),
-        reading: str = "homological",
+        reading: str | None = None,
         suppress: float = 0.0,
         ax: Any = None,
     ) -> Any:
-        """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given.
+
+        The regimes are those of a reading, by default homological.  Where one is named, the title tells of it.
+        """
         from kech.views.pictures import plot
         from kech.views.pictures.barcode import draw_barcode
 
@@ -334,9 +371,7 @@ class WeightedBarcode:
             "metric": self.filtration.metric,
             "field": self.field,
             "rows": self.filtration.points.rows,
-            "counted": self.counted,
-            "k": k,
-            "suppress": suppress,
+            **self.describe(k, suppress),
             "people": self.filtration.units.people if self.counted == "people" else None,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
@@ -350,7 +385,6 @@ class WeightedBarcode:
             },
             "starts": {name: as_record(self.find_start(name, k, suppress)) for name in regimes},
             "leaving_out": self.find_starts_leaving_out(k),
-            "reached": [asdict(self.reached[k])] if k in self.reached else [],
             "radii": self.at(radii),
         }
 
@@ -498,4 +532,9 @@ def find_longest(lengths: Any, most: int | None) -> Ints:
 def as_record(record: Bar | Regime | RegimeStart) -> dict[str, Any]:
     """Fields and values; infinity is written as null."""
     values = {name: getattr(record, name) for name in record.__slots__}
-    return {name: None if value == float("inf") else value for name, value in values.items()}
+    return {name: finite(value) for name, value in values.items()}
+
+
+def finite(value: Any) -> Any:
+    """A value of JSON: infinity is null."""
+    return None if value == float("inf") else value

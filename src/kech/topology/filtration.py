@@ -10,6 +10,7 @@ Rows form a simplex at eps when their closed eps-balls share a point.  eps is a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from kech.system.console import report
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+ROUNDING = 1e-9  # of a number of rows
 MOST_BALL_AXES = 10  # the smallest ball of a few points is found by trying all of their subsets
 
 
@@ -66,6 +68,32 @@ class Filtration:
         component = np.empty(len(self.order), np.int64)
         component[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
         return component[self.point_of_unit]
+
+    def find_joining_radii(self, k: int) -> Floats:
+        """For each unit, the eps from which on its component has k people or more; inf where there are fewer.
+
+        A unit is in one node that has fewer than k and whose parent has not: that node ends there.
+        """
+        hidden, parent = self.hidden_among, self.parent
+        last = np.flatnonzero((hidden < k) & ((parent < 0) | (hidden[parent] >= k)))
+        size = (self.end - self.begin)[last]
+        before = np.cumsum(size) - size
+        position = np.arange(int(size.sum())) - np.repeat(before - self.begin[last], size)
+        radii = np.zeros(len(self.order))
+        radii[self.order[position]] = np.repeat(self.death[last], size)
+        return np.asarray(radii[self.point_of_unit])
+
+    def find_joining_quantiles(self, k: int, shares: Sequence[float]) -> list[tuple[float, int]]:
+        """For each share of the rows, the smallest eps at which that many are in components of k people or more, and
+        how many rows are not there.
+        """
+        radii = self.find_joining_radii(k)
+        order = np.argsort(radii, kind="stable")
+        ranked, rows = radii[order], np.cumsum(self.units.weights[order])
+        needed = [max(ceil(share * int(rows[-1]) - ROUNDING), 1) for share in shares]
+        quantiles = ranked[np.searchsorted(rows, needed)]
+        there = rows[np.searchsorted(ranked, quantiles, side="right") - 1]
+        return list(zip(quantiles.tolist(), (rows[-1] - there).tolist(), strict=True))
 
 
 def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,15 @@ class EqualLives:
     smallest: int  # fewest rows of any of them
 
 
+class JointCount(NamedTuple):
+    """What several versions tell together."""
+
+    k: int | None  # the fewest rows that stay together; None where no row is in several versions
+    at_least: int | None  # the same wherever rows are that fit several classes
+    below: int  # rows that stay together with fewer than the k that is asked
+    changed: int  # rows that came or left with fewer than that
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Lives:
     """Bars over versions, and sets of rows that no version tells apart.
@@ -80,6 +89,7 @@ class Lives:
     together: Ints  # rows of each set that stays together
     counts: tuple[VersionCounts, ...]
     k: int
+    joint: JointCount
     undecided: int = 0  # rows of files that fit several classes of one version, summed over versions
 
     def __repr__(self) -> str:
@@ -87,8 +97,13 @@ class Lives:
 
     @property
     def joint_k(self) -> int:
-        """Rows of the smallest set that stays together through every version; 0 without rows."""
-        return int(self.together.min(initial=self.rows))
+        """The fewest rows that stay together, of those that several versions have; without any, of all."""
+        return int(self.together.min(initial=self.rows)) if self.joint.k is None else self.joint.k
+
+    @property
+    def at_least(self) -> int:
+        """Joint k on the safe side, wherever rows of files are that fit several classes."""
+        return self.joint_k if self.joint.at_least is None else self.joint.at_least
 
     @property
     def rows(self) -> int:
@@ -97,8 +112,8 @@ class Lives:
 
     @property
     def below(self) -> int:
-        """Rows that stay together with fewer than k, themselves counted."""
-        return int(self.together[self.together < self.k].sum())
+        """Rows of several versions that stay together with fewer than k, themselves counted."""
+        return self.joint.below
 
     @cached_property
     def safe(self) -> NDArray[np.bool_]:
@@ -141,8 +156,10 @@ class Lives:
             "private": True,
             "k": self.k,
             "joint_k": self.joint_k,
+            "at_least": self.at_least,
             "rows": self.rows,
             "rows_below": self.below,
+            "changed": self.joint.changed,
             "undecided": self.undecided,
             "versions": [asdict(version) for version in self.counts],
             "summary": [asdict(line) for line in self.summary()],
@@ -157,6 +174,7 @@ def build_lives(
     *,
     threads: int = 1,
     memory: int | None = None,
+    joint: JointCount | None = None,
     undecided: int = 0,
 ) -> Lives:
     """Bars over versions; rows and classes are numbered from 0 on, with gaps or without.
@@ -173,7 +191,17 @@ def build_lives(
     smallest = zigzag.smallest[::2]
     reached = int(smallest[zigzag.classes[::2] > 0].min(initial=int(rows.sum())))
     goal = max(reached, 1) if k is None else check_k(k)
-    return Lives(zigzag, rows, count_versions(zigzag, sets, rows), goal, undecided)
+    return Lives(
+        zigzag, rows, count_versions(zigzag, sets, rows), goal, joint or count_joint(sets, rows, goal), undecided
+    )
+
+
+def count_joint(sets: Sequence[Ints], rows: Ints, k: int) -> JointCount:
+    """Of sets of rows that stay together, how small they are where several versions have them, and where one has."""
+    in_several = np.sum([classes >= 0 for classes in sets], axis=0) > 1
+    several, single = rows[in_several], rows[~in_several]
+    fewest = int(several.min()) if len(several) else None
+    return JointCount(fewest, fewest, int(several[several < k].sum()), int(single[single < k].sum()))
 
 
 def check_versions(versions: Sequence[RowClasses], memory: int) -> None:

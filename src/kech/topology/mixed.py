@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
 from math import inf, prod
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -235,6 +236,14 @@ class MixedLattice:
         """Bars along a path of pairs, each the levels of a node and an eps; upwards it is a filtration."""
         steps = [self.check(pair) for pair in path]
         return walk_nodes(self, steps, through, threads=self.threads, memory=self.points.check_memory_limit())
+
+    def plot(self, path: str | PathLike[str] | None = None, *, k: int = 5, ax: Any = None) -> Any:
+        """Draw the nodes and eps at which k holds: matplotlib axes, or a file (.svg, .html, .png) with a path."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.mixed import draw_mixed
+
+        check_k(k)
+        return plot(lambda size: draw_mixed(self, k, size), path, ax)
 
     def to_json(self, ks: Sequence[int] | None = None) -> dict[str, Any]:
         """The object `kech lattice --metric-columns --json` prints, for the k named or for round ones."""

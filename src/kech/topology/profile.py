@@ -149,7 +149,7 @@ class Profile:
     def shares(self, k: int, eps: float) -> dict[str, Any]:
         """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
         self.check(k)
-        radii, joined = self.reaches.at(k), find_component_radii(self.filtration, k)[self.reaches.order]
+        radii, joined = self.reaches.at(k), self.filtration.find_joining_radii(k)[self.reaches.order]
         figures: dict[str, Any] = {"k": k, "eps": eps}
         for name, holders in (("", self.rows), ("people_", self.people)):
             if holders is not None:
@@ -303,6 +303,11 @@ def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads
     return Profile(tree, compute_hiding_radii(points, metric, min(most, points.people), threads=threads), threads)
 
 
+def find_isolating_column(tree: Filtration, k: int, *, threads: int = 1) -> dict[str, Any]:
+    """The column that isolates rows most at k, and what the last rows to hide cost, where no profile is at hand."""
+    return Profile(tree, compute_hiding_radii(tree.units, tree.metric, k, threads=threads), threads).advise(k)
+
+
 def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int) -> HidingRadii:
     """For each k up to `most`, the smallest radius within which each unit has k people."""
     check_metric(points, metric)
@@ -312,21 +317,6 @@ def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int
     how = (points.metric(), metric == "ball", most, threads)
     radii, order = reach_all(points.codes, points.weights, *how, points.person)
     return HidingRadii(radii.reshape(most, -1), order)
-
-
-def find_component_radii(tree: Filtration, k: int) -> Floats:
-    """For each unit, the eps from which on its component has k people or more.
-
-    A unit is in one node that has fewer than k and whose parent has not: that node ends there.
-    """
-    hidden, parent = tree.hidden_among, tree.parent
-    last = np.flatnonzero((hidden < k) & (parent >= 0) & (hidden[parent] >= k))
-    size = (tree.end - tree.begin)[last]
-    before = np.cumsum(size) - size
-    position = np.arange(int(size.sum())) - np.repeat(before - tree.begin[last], size)
-    radii = np.zeros(len(tree.order))
-    radii[tree.order[position]] = np.repeat(tree.death[last], size)
-    return np.asarray(radii[tree.point_of_unit])
 
 
 def drop_axis(points: Points, column: str) -> Points:

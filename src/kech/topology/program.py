@@ -1,4 +1,4 @@
-"""Best partitions of a few dozen rows: an integer program, solved by HiGHS through scipy (extra `topology`).
+"""Best partitions of a few dozen rows: an integer program, solved by HiGHS through scipy.
 
 x[i, j] = 1 if row j is in the class whose first row is i; so x[i, i] = 1 if row i is the first of a class.
 
@@ -13,7 +13,6 @@ shown to be impossible; in the end nothing narrower than what was found is possi
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib.util import find_spec
 from itertools import combinations, combinations_with_replacement
 from typing import Any
 
@@ -33,11 +32,6 @@ Classes = list[tuple[int, ...]]
 
 class TooHard(Exception):
     """Raised where the solver gives up a search."""
-
-
-def can_program() -> bool:
-    """Whether the extra that solves integer programs is installed."""
-    return find_spec("scipy") is not None
 
 
 class Program:

@@ -11,8 +11,10 @@ from typing import Any
 
 from kech.release.sentences import given_away_words
 from kech.request.parts import ROLES
+from kech.views.barcodes import capitalize, list_sentences, say_headline, say_joined
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
+from kech.views.pictures.mixed import draw_mixed
 from kech.views.pictures.picture import BAR, ORANGE, Picture
 from kech.views.pictures.profile import draw_profile
 from kech.views.pictures.released import draw_sizes
@@ -51,14 +53,17 @@ def show_spectrum(spectrum: Any) -> str:
 
 
 def show_barcode(barcode: Any) -> str:
-    """The bars, and from which eps on the table is 2-anonymous."""
-    regimes = {name: barcode.regimes(name, 2) for name in ("homological", "strict")}
+    """What to do at the smallest k that was searched, or at 2; the bars, and from which eps on that k holds."""
+    k = min(barcode.reached, default=2)
+    regimes = {name: barcode.regimes(name, k) for name in ("homological", "strict")}
     regimes = {f"homological over Z/{barcode.field}": regimes.pop("homological"), **regimes}
     starts = [
         (name, "unknown" if r is None else format_figure(r[0].start) if r else "never") for name, r in regimes.items()
     ]
-    drawn = embed(draw_barcode(barcode, size=SIZE))
-    return card(repr(barcode), drawn, grid(("reading", "2-anonymous from eps"), starts), private=True)
+    known = barcode.describe(k)
+    words = sentences([f"{say_headline(known)}.", f"{capitalize(say_joined(known))}.", *list_sentences(known)])
+    drawn = embed(draw_barcode(barcode, [k], size=SIZE))
+    return card(repr(barcode), words, drawn, grid(("reading", f"{k:,}-anonymous from eps"), starts), private=True)
 
 
 def show_profile(profile: Any) -> str:
@@ -81,10 +86,14 @@ def show_lattice(lattice: Any) -> str:
 
 
 def show_mixed(mixed: Any) -> str:
-    """How many levels each column has, and which columns eps measures."""
+    """Where k = 5 holds, where that is quick to know; how many levels each column has, and which ones eps measures."""
     columns = zip(mixed.level_columns, mixed.heights, strict=True)
     lines = [*((name, str(height)) for name, height in columns), *((name, "eps") for name in mixed.metric_columns)]
-    return card(repr(mixed), grid(("column", "levels"), lines), private=True)
+    levels = grid(("column", "levels"), lines)
+    if mixed.nodes * len(mixed.points.weights) > CHEAP // 100:
+        return card(repr(mixed), levels, private=True)
+    picture = draw_mixed(mixed, min(5, mixed.points.people), SIZE)
+    return card(repr(mixed), sentences([f"{picture.title}."]), embed(picture), levels, private=True)
 
 
 def show_lives(lives: Any) -> str:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, STEM, Clue, is_participle, read_name
+from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, UNORDERED
+from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, TIME_TO_EVENT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -22,6 +22,7 @@ from kech.tables.table import Table
 SAMPLE = 1000  # distinct values that are looked at, about
 FEW = 100  # distinct values of a column that looks like a category
 FLAG = 2  # values of a column that says yes or no
+LARGEST_DIGIT = 9
 SMALL = 20  # rows, below which few values mean nothing
 ROW_NUMBERS = 50  # rows from which on whole numbers that all differ are no measurements
 FEWEST_NUMBERED = 0.1  # share of distinct values, up to which numbers are of kinds of things, not of people or rows
@@ -60,7 +61,7 @@ class Look:
     facts: ColumnFacts
     texts: Sequence[str]  # a sample of its distinct values
     numbers: Sequence[float]  # the same as numbers, where all of it reads as numbers
-    is_edge: bool  # whether it is the first or the last column
+    is_edge: bool  # whether it is the first or the last column that numbers no rows
 
     @property
     def present(self) -> int:
@@ -105,12 +106,30 @@ class Look:
 
 def guess_roles(table: Table) -> dict[str, Guess]:
     """A guess for every column that was read."""
-    looks = {name: look_at(table, name) for name in table.loaded}
+    edges = find_edges(table)
+    looks = {name: look_at(table, name, is_edge=name in edges) for name in table.loaded}
     guesses = {name: drop_constant(guess_role(name, look), look) for name, look in looks.items()}
     guesses |= dict(follow_others(table, guesses, looks))
     guesses |= dict(compare_codes(guesses, looks))
     guesses |= dict(follow_neighbours(guesses, looks))
-    return guesses | point_at_somebody(guesses, looks)
+    guesses |= point_at_somebody(guesses, looks)
+    return {
+        name: replace(each, is_code=each.is_code or says_one_of_two(each, looks[name]))
+        for name, each in guesses.items()
+    }
+
+
+def says_one_of_two(each: Guess, look: Look) -> bool:
+    """Whether a quasi-identifier has two digits, which stand for yes and no: they become sets, and no intervals."""
+    are_two = look.is_whole and look.facts.distinct == FLAG and look.present > SMALL
+    return each.role == "quasi-identifier" and are_two and min(look.numbers) >= 0 and look.largest <= LARGEST_DIGIT
+
+
+def find_edges(table: Table) -> tuple[str, ...]:
+    """The first and the last column, of those that do not number the rows."""
+    facts = {name: table.facts(name) for name in table.loaded}
+    others = [name for name, each in facts.items() if each.distinct < each.rows - each.nulls] or list(facts)
+    return others[0], others[-1]
 
 
 def drop_constant(first: Guess, look: Look) -> Guess:
@@ -122,10 +141,9 @@ def drop_constant(first: Guess, look: Look) -> Guess:
     return guess("plain", "it is empty" if is_empty else "it says the same of every row", LIKELY)
 
 
-def look_at(table: Table, column: str) -> Look:
+def look_at(table: Table, column: str, *, is_edge: bool) -> Look:
     """A sample of the values of a column, the same for equal values."""
     facts = table.facts(column)
-    is_edge = column in (table.loaded[0], table.loaded[-1])
     if facts.type == "other" or not facts.distinct:
         return Look(facts, [], [], is_edge)
     depth = max(0, int(log2(facts.distinct / SAMPLE))) if facts.distinct > SAMPLE else 0
@@ -156,17 +174,16 @@ def guess_role(column: str, look: Look) -> Guess:
     if by_name and is_known_amount(by_name, look):
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
-        return replace(as_guess(by_name, seen), is_code=are_codes(by_name, look))
+        return replace(as_guess(by_name, seen), is_code=are_codes(column, by_name, look))
     return as_guess(seen, None) if seen else guess_by_counts(column, look)
 
 
-def are_codes(by_name: Clue, look: Look) -> bool:
-    """Whether few whole numbers stand for kinds of something, or two that follow each other for yes and no."""
-    if not look.is_whole or by_name.meaning.role != "quasi-identifier":
+def are_codes(column: str, by_name: Clue, look: Look) -> bool:
+    """Whether few whole numbers stand for kinds of something, and do not count years; the name must be sure."""
+    if not look.is_whole or by_name.confidence <= STEM or counts_years(column):
         return False
     are_years = by_name.meaning.says == PLACE_OF_LIFE and min(look.numbers) == 0  # of school or of work
-    kinds = by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
-    return kinds or (look.facts.distinct == FLAG and max(look.numbers) - min(look.numbers) == 1)
+    return by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
 
 
 def overrules(seen: Clue, by_name: Clue | None) -> bool:
@@ -191,14 +208,10 @@ def guess(role: str, reason: str, confidence: float) -> Guess:
 def guess_by_counts(column: str, look: Look) -> Guess:
     """What can be said of a column whose name and values say nothing."""
     facts = look.facts
-    if (
-        look.present > 1
-        and facts.distinct == look.present
-        and (not look.is_number or (look.is_whole and look.present >= SMALL))
-    ):
-        return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
-    if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
-        return guess("identifier", "nearly every value is different", LIKELY)
+    if (numbers_rows := guess_identifier(look)) is not None:
+        return numbers_rows
+    if look.is_number and counts_years(column) and look.largest <= OLDEST:
+        return guess("quasi-identifier", "years of a person are often known", STEM)
     if look.says_yes_or_no and is_participle(column):
         return guess("sensitive", "it says whether something happened", STEM)
     if look.is_edge and facts.distinct == FLAG and look.present > SMALL:
@@ -206,6 +219,16 @@ def guess_by_counts(column: str, look: Look) -> Guess:
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
+
+
+def guess_identifier(look: Look) -> Guess | None:
+    """Values that all differ, or nearly all texts, point at single rows."""
+    is_counted = not look.is_number or (look.is_whole and look.present >= SMALL)
+    if look.present > 1 and look.facts.distinct == look.present and is_counted:
+        return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
+    if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
+        return guess("identifier", "nearly every value is different", LIKELY)
+    return None
 
 
 def is_unique_text(by_name: Clue, look: Look) -> bool:
@@ -245,6 +268,7 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
         "a date": not is_weak or look.is_date or has_digits(look),
         "the body": look.largest <= HEAVIEST,
         "an outcome": not is_weak or look.facts.distinct <= MOST_CODES,
+        TIME_TO_EVENT: look.is_number and look.facts.distinct > MOST_CODES,
     }
     return checks.get(says, True)
 
@@ -254,7 +278,8 @@ def fits_identifier(clue: Clue, column: str, look: Look, *, is_weak: bool) -> bo
     says = clue.meaning.says
     if look.is_flag or are_repeated_things(column, look.facts):
         return False
-    if clue.confidence <= STEM and says != NUMBER and look.is_number:
+    is_few = look.present > SMALL and look.share <= FEWEST_NUMBERED
+    if clue.confidence <= STEM and says != NUMBER and (look.is_number or (says != NAME and is_few)):
         return False
     if says == NAME:
         return look.facts.numbers < look.present / 2

@@ -37,8 +37,9 @@ PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; a
     "[a-z]{3,}ed|(?:ge|ver|be|ent|er|zer)[a-zäöü]{3,}(?:t|en)|[a-zéèêç]{3,}ée?|[a-zçãíé]{2,}[aiu]d[oa]"
     "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
 )
-SURVEY_PREFIXES = "xhrqmfdivps"  # single letters before the word: xage, hsex, rrace
+SURVEY_PREFIXES = "xhrqmfdivpsln"  # single letters before the word: xage, hsex, rrace; lwage is its logarithm
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
+RATES, YEARS = ("rate", "rates", "rated", "rating"), ("years", "yrs", "jahre", "annees", "anos", "anni", "jaren")
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
 SHORTEST_CUT = 3  # letters of each of several words that are cut short
@@ -64,13 +65,21 @@ def read_name(column: str) -> list[Clue]:
     []
     """
     words = split_words(column).split("_")
-    clues = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
+    clues = (
+        list(find_rating(words)) or list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
+    )
     clues = clues or [clue for word in words for clue in find_stem(word)]
     clues = clues or [clue for word in words for clue in find_alike(word)]
     clues = clues or [clue for word in dict.fromkeys(("".join(words), *words)) for clue in find_cut(word)]
     clues = clues or [clue for word in words for clue in find_behind_letter(word)]
     best = sorted(clues, key=lambda each: -each[0])
     return [clue for _, clue in best]
+
+
+def find_rating(words: list[str]) -> Iterator[tuple[float, Clue]]:
+    """What somebody thinks of the thing that is named: `rate_marriage`, and not `birth_rate`."""
+    if words[0] in RATES and len(words) > 1:
+        yield 0, Clue(vocabulary()["evaluation"][0], PART, "its name says that somebody rates it")
 
 
 def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
@@ -179,6 +188,16 @@ def find_behind_letter(word: str) -> Iterator[tuple[float, Clue]]:
     entry = vocabulary().get(word[1:]) if len(word) > SHORTEST_BEHIND_LETTER else None
     if entry is not None:
         yield len(word), Clue(entry[0], STEM, f"its name seems to say {entry[0].says}")
+
+
+def counts_years(column: str) -> bool:
+    """Whether a name counts years of something: `yrs.since.phd`, `years_here`, `yronset`.
+
+    >>> [counts_years(name) for name in ("yrs.since.phd", "YearsMember", "yronset", "year", "styrene")]
+    [True, True, True, False, False]
+    """
+    words = split_words(column).split("_")
+    return any(word in YEARS or word.startswith(("yrs", "yr")) for word in words) and words not in (["year"], ["yr"])
 
 
 def is_participle(column: str) -> bool:

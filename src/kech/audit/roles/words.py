@@ -23,6 +23,8 @@ NAME = "names of people"
 PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
+TIME_AT_WORK = "rank or time at work"
+TIME_TO_EVENT = "how long it took until something happened"
 TEXT = "free text, which can name anybody"
 THINGS = "numbers of things that one person has"
 SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
@@ -145,7 +147,9 @@ QUASI_IDENTIFIERS = (
         asian hispanic hispan hisp latino latina latinx african_american caucasian nonwhite minority ~origin
         ancestry tribe caste indigenous aboriginal rac1p rac2p rac3p ridreth1 ridreth3 prdtrace racem racehisp
         skin_color skin_colour herkunft ethnie ethnische abstammung migrationshintergrund migback origine
-        origine_ethnique raza etnia razza etniciteit afkomst migratieachtergrond raca ~cor raca_cor anc1p anc2p""",
+        origine_ethnique raza etnia razza etniciteit afkomst migratieachtergrond raca ~cor raca_cor anc1p anc2p
+        afam african_am afro nonblack nonhispanic non_hispanic ethn ethnic_minority visible_minority first_nation
+        native_american pacific_islander mixed_race raceeth race_eth skin_tone""",
     ),
     Meaning(
         "postcode",
@@ -172,7 +176,10 @@ QUASI_IDENTIFIERS = (
         corregimiento seccion_censal ~comunidad prov reg_residenza asl nuts nuts1 nuts2 nuts3 ags gemeindeschluessel
         kreisschluessel regierungsbezirk wohnviertel stadsdeel stadtbezirk ~regio unidade_federativa
         municipio_residencia estado_residencia subdistrito microrregiao lsoa msoa oslaua local_authority ward_code
-        postcode_district census_block density_class urban_area rural_area ~locality """,
+        postcode_district census_block density_class urban_area rural_area ~locality
+        ~south ~north ~west ~east southern northern western eastern midwest northeast northwest southeast southwest
+        big_city bigcity small_city large_city smallcity city_size town_size community_size inner_city smsa non_metro
+        ~capital_city rural_urban_continuum statabb stateabb state_abb state_code state_name""",
     ),
     Meaning(
         "coordinates",
@@ -204,7 +211,7 @@ QUASI_IDENTIFIERS = (
         "marital status",
         "quasi-identifier",
         """marital marital_status maritalstat marstat marst ~mar married marriage spouse ~partner divorced
-        widowed ~single civil_status personal_status relationship cohabiting dmdmartl msp relp relshipp
+        widowed separated ~single civil_status personal_status relationship cohabiting dmdmartl msp relp relshipp
         familienstand famstd famstand zivilstand verheiratet situation_matrimoniale etat_civil
         situation_familiale estado_civil stato_civile burgerlijke_staat burgerlijke ~relation
          conjugal conjoint statut_conjugal vie_en_couple couple matrimonial pareja casado casada
@@ -231,22 +238,30 @@ QUASI_IDENTIFIERS = (
     Meaning(
         "work",
         "quasi-identifier",
-        """occupation occup job jobs job_title jobtitle job_role jobrole job_level joblevel profession ~work workclass
-        work_class work_type worktype employment employed employment_status employment_type employer
-        industry sector ~department ~dept_name ~position ~role ~rank self_employed selfemployed unemployed
-        retired class_of_worker occp occp10 indp naicsp socp cow esr employ1 empstat labor_force lfstat
-        job_category job_family ~title ~designation bluecol ~occ ~ind manager seniority years_at_company
-        total_working_years beruf berufsgruppe tatigkeit taetigkeit branche abteilung erwerbsstatus erwstat
-        erwerbstatigkeit stellung berufsstatus metier emploi ~csp pcs categorie_socioprofessionnelle
-        ~secteur ~poste situation_professionnelle ocupacion profesion empleo trabajo puesto
-        situacion_laboral ~cargo professione occupazione lavoro mestiere impiego settore
+        """jobclass job_class time_to_work commute commuting
+        occupation occup job jobs job_title jobtitle job_role jobrole profession ~work workclass work_class
+        work_type worktype employment employed employment_status employment_type employer industry sector
+        ~department ~dept_name ~position ~role self_employed selfemployed unemployed retired class_of_worker
+        occp occp10 indp naicsp socp cow esr employ1 empstat labor_force lfstat job_category job_family ~title
+        ~designation bluecol ~occ ~ind manager beruf berufsgruppe tatigkeit taetigkeit branche abteilung
+        erwerbsstatus erwstat erwerbstatigkeit stellung berufsstatus metier emploi ~csp pcs
+        categorie_socioprofessionnelle ~secteur ~poste situation_professionnelle ocupacion profesion empleo
+        trabajo puesto situacion_laboral ~cargo professione occupazione lavoro mestiere impiego settore
         condizione_professionale beroep ~functie beroepsgroep werkstatus dienstverband profissao ocupacao
-        emprego trabalho setor situacao_profissional
-           csp_code type_activite activite statut_emploi temps_partiel years_on_job
-         years_of_service service_years years_employed job_tenure company_tenure
-        betriebszugehorigkeit betriebszugehoerigkeit dienstjahre dienstalter anciennete antiguedad anzianita
-        dienstjaren antiguidade beruf_isco isco isco08 soc_code nace arbeitszeit beschaftigung beschaeftigung
-        beschaeftigungsgrad vollzeit teilzeit full_time part_time contract_type""",
+        emprego trabalho setor situacao_profissional csp_code type_activite activite statut_emploi temps_partiel
+        beruf_isco isco isco08 soc_code nace beschaftigung beschaeftigung
+        vollzeit teilzeit full_time part_time contract_type""",
+    ),
+    Meaning(
+        TIME_AT_WORK,
+        "quasi-identifier",
+        """job_level joblevel seniority years_at_company total_working_years ~rank years_on_job years_of_service
+        service_years years_employed job_tenure company_tenure betriebszugehorigkeit betriebszugehoerigkeit
+        dienstjahre dienstalter anciennete antiguedad anzianita dienstjaren antiguidade experience exper
+        work_experience years_of_experience yrs_exp yoe tenure ~expr potential_experience berufserfahrung
+        berufsjahre experience_professionnelle experiencia experiencia_laboral esperienza werkervaring
+        experiencia_profissional pay_grade paygrade salary_grade career_years
+        arbeitszeit beschaeftigungsgrad""",
     ),
     Meaning(
         PLACE_OF_LIFE,
@@ -266,7 +281,10 @@ QUASI_IDENTIFIERS = (
         fchild haushaltsgrosse haushaltsgroesse kinder kinderzahl anzahl_kinder haushaltstyp
         personen_im_haushalt enfants nb_enfants nombre_enfants nombre_d_enfants taille_menage taille_foyer
         hijos num_hijos numero_hijos tamano_hogar figli num_figli numero_figli componenti_nucleo kinderen
-        aantal_kinderen huishoudgrootte filhos num_filhos numero_filhos agregado_familiar""",
+        aantal_kinderen huishoudgrootte filhos num_filhos numero_filhos agregado_familiar
+        ~cohab young_kids old_kids oldkids small_children toddlers num_kids n_kids hhmembers household_head
+        ~livch living_children
+        persons_in_household only_child firstborn first_born ~twin plurality""",
     ),
     Meaning(
         "the body",
@@ -391,7 +409,18 @@ SENSITIVE = (
         posologie hormontherapie hormone_therapy chemotherapie quimioterapia chemioterapia bestrahlung
         radioterapia ~dm ~cad ~af ~pvd ~cva ~hf ~esrd ~hiv_status ~hgb ~hb ~plt ~alt ~ast ~alp
         ~ggt ~egfr ~hct ~mcv ~inr ~ldh ~tg fev1 fvc ecg ekg mri ct_scan xray echo lvef ef cpk
-         serum_sodium serum ~dose_mg regimen ~cycle ~trt ~treatment_arm placebo""",
+         serum_sodium serum ~dose_mg regimen ~cycle ~trt ~treatment_arm placebo
+        hgb hct wbc rbc ast alt ldlc hdlc hs_crp crp esr ecg ekg bun egfr tsh sodium potassium calcium
+        protein_level biomarker
+        serum plasma tumor_grade tumour_grade histology cell_type celltype karnofsky karno ecog nyha apache sofa
+        gcs apgar
+        gestation gestational_age gestation_weeks prenatal premature preterm premie low_birth_weight
+        lowbirthweight birthwt
+        highbp high_bp hichol high_chol physlim chronic nchronic lchronic limitation limitations sleep_hours
+        hours_sleep
+        cesd ces_d beck bdi phq mcs pcs drinks_per_day avg_drinks max_drinks drugrisk sexrisk heroin cocaine marijuana
+        cannabis substance substance_abuse overdose detox homeless homelessness physically_active
+        strength_training""",
     ),
     Meaning(
         "an outcome",
@@ -443,7 +472,9 @@ SENSITIVE = (
         terugval heilung guerison curacion guarigione genezing cura ueberlebenszeit uberlebenszeit survie sobrevida
         sopravvivenza supervivencia overleving verstorben_am fallecimiento falecimento falecido
         genehmigt abgelehnt bewilligt accorde refuse aprobacion rechazado approvato respinto goedgekeurd afgewezen
-        rejeitado""",
+        rejeitado
+        reject rejected rejection participation participates participate lfp labor_force_participation callback
+        call_back called_back reemployed re_employed event_occurred event_indicator ~delta improved improvement""",
     ),
     Meaning(
         MONEY,
@@ -484,6 +515,22 @@ SENSITIVE = (
         bijstand lening pensioen premio_anual aluguel aluguer despesa despesas poupanca imposto
         impostos bolsa_familia beneficio prestacao renda_per_capita quintil quintile decile_income income_quintile
         income_decile""",
+    ),
+    Meaning(
+        TIME_TO_EVENT,
+        "sensitive",
+        """futime fu_time follow_up followup follow_up_time followup_time follow_up_days follow_up_months
+        surv_time survtime survival_time survival_months survival_days survivaltime time_to_event timetoevent
+        tte time_to_death time_to_relapse time_to_recurrence time_to_progression time_to_failure
+        time_to_treatment days_to_death days_to_relapse months_to_relapse event_time os_time os_months pfs
+        pfs_time pfs_months dfs dfs_time rfs rfstime ttp ttr ttd ptime stime dtime rtime etime survt
+        censoring_time exit_time time_in_study time_on_study ~time ~duration ~durat spell spell_length
+        unemployment_duration length_of_unemployment weeks_unemployed time_in_program time_served uberlebenszeit
+        ueberlebenszeit nachbeobachtung nachbeobachtungszeit beobachtungsdauer liegezeit liegedauer verweildauer
+        krankheitsdauer
+        arbeitslosigkeitsdauer ~dauer duree_survie duree_suivi temps_survie duree_sejour duree_chomage ~duree
+        tiempo_supervivencia tiempo_seguimiento dias_estancia ~duracion tempo_sopravvivenza ~durata
+        follow_up_mesi overlevingsduur ~duur tempo_sobrevida tempo_seguimento ~duracao""",
     ),
     Meaning(
         "beliefs, politics or sexuality",
@@ -531,7 +578,8 @@ SENSITIVE = (
         bussgeld geldstrafe punkte_flensburg arrestation prison_ferme garde_a_vue amende infraction_penale detenu
         prevenu condamne arresto arrestos detenido detencion encarcelado carcel prision multa multas homicidio robo
         violencia victima agresor arrestato carcere detenuto multe omicidio furto violenza vittima aanhouding
-        arrestatie gevangenis celstraf boete slachtoffer dader geweld preso prisao detido roubo violencia_domestica""",
+        arrestatie gevangenis celstraf boete slachtoffer dader geweld preso prisao detido roubo
+        violencia_domestica""",
     ),
     Meaning(
         "performance or opinion",
@@ -556,7 +604,7 @@ SENSITIVE = (
         nota_matematica punteggio votazione giudizio rapportcijfer toetsscore
         cijferlijst pontuacao pontos desempenho rendimiento_academico fehlstunden fehlzeiten absences_injustifiees
         nb_absences faltas ausencias inasistencias assenze verzuim spijbelen absence_hours late_arrivals lateness
-        tardiness missed_days absence_count disciplinary discipline disciplinary_action warning_letters reprimand
+        tardiness missed_days absence_count disciplinary ~discipline disciplinary_action warning_letters reprimand
         abmahnung abmahnungen avertissement sancion sanction ammonizione complaint complaints beschwerde beschwerden
         plainte quejas queja reclamo lamentela klacht klachten reclamacoes interfere job_stress
         workload fatigue_score mental_fatigue satisfaction_score nps opinions attitude attitudes zufrieden
@@ -564,7 +612,11 @@ SENSITIVE = (
         bienestar benessere welzijn bem_estar gluck glueck felicidad bonheur felicita geluk felicidade stressniveau
         estres estresse vertrauen confianza confiance fiducia vertrouwen confianca talent potential_rating appraisal
         review_score peer_review ranking class_rank exam_passed exam_grade midterm final_exam quiz quiz_score
-        homework_score test_scores reading_level verbal_score aptitude proficiency skill_level stanine""",
+        homework_score test_scores reading_level verbal_score aptitude proficiency skill_level stanine
+        hsgpa hs_gpa colgpa satv satm satq sat_verbal sat_math act_math act_score actmth verbal_sat math_sat
+        lsat_score
+        approval_rating thermometer feeling_thermometer self_rated self_rating rated_by ~eval evaluations beauty looks
+        attractiveness opinion_poll agree disagree""",
     ),
 )
 
@@ -581,6 +633,7 @@ PLAIN = (
 
 UNORDERED = (  # meanings whose codes have no order
     "sex",
+    "work",
     "race or origin",
     "a place",
     "a country or nationality",
@@ -602,6 +655,7 @@ _FILLERS = """
     my self own is has had ever was status x q d p i v cd desc flag ind bin imp imputed derived 1 2 3 4 5
     the and de la le el il lo der die das des du da do di van
     brutto netto gross net bruto neto lordo brut hosp prevalent incident anzahl nombre numero aantal tage
+    amt amount pct percent perc share ratio sq squared lag pre post prev baseline bl followup wave t1 t2 yn
     jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
 """
 PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())

@@ -21,6 +21,7 @@ WRONG_KEY = (
 
 
 MOST_ALIKE = 0.5  # of departed rows with cells of their own: from so many on, new rows with these cells are the same
+OVER_CHANCE = 5  # so many times as many as of rows that stayed, and one, are no accident
 RENAMED = (
     "{count:,} rows that the series knows are gone, and new rows have their very cells under other keys. Published "
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
@@ -44,10 +45,18 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
         raise BadSeries(store.folder, reason)
     if most == 1 or renamed < k:
         return
-    unlike = gone & find_unlike(match)
-    renamed = count_renamed(match, unlike)
-    if renamed >= max(k, MOST_ALIKE * unlike.sum()):
+    unlike = find_unlike(match)
+    renamed = count_renamed(match, gone & unlike)
+    if renamed >= max(k, min(MOST_ALIKE * (gone & unlike).sum(), find_accidents(match, gone & unlike, known & unlike))):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
+
+
+def find_accidents(match: Match, gone: Bools, stayed: Bools) -> float:
+    """So many departed rows can have new rows with their cells by accident; unknown where few rows stayed."""
+    if stayed.sum() < gone.sum():
+        return np.inf
+    expected = count_renamed(match, stayed) * gone.sum() / max(stayed.sum(), 1)
+    return float(OVER_CHANCE * (expected + 1))
 
 
 def find_unlike(match: Match) -> Bools:

@@ -80,7 +80,9 @@ def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise BadOption(
             "--series",
             "its first release fixed columns, hierarchies, goals, labels and format. Different now: "
-            f"{', '.join(options)}. Ask as the first time, or begin a new series in another folder.",
+            f"{', '.join(options)}. Ask as the first time. Or begin a new series in another folder: with new rows "
+            "only, or once all versions of this one are forgotten, if nobody received them (kech series FOLDER "
+            "--forget).",
         )
 
 
@@ -110,6 +112,9 @@ def check_series(request: Request) -> None:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
     if request.series.wait and CUTS[request.cut.cut].by_components:
         raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
+    if request.series.key and {*request.series.key} <= {*request.columns.sensitive, *request.columns.keep}:
+        reason = "it would be published as it is, and tells every row apart. Take it out of --keep and --sensitive."
+        raise BadOption("--key", reason)
     if request.goal.k is None:
         raise BadOption("--k", "it is missing. Say among how many rows every row must hide: --k 5.")
     if request.goal.k < 2:

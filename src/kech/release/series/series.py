@@ -216,6 +216,10 @@ class VersionPaths:
     target: Path
     beside: Path
 
+    def by_option(self) -> tuple[tuple[str, Path], ...]:
+        """Each path with the option that names it."""
+        return ("--output", self.target), ("--certificate", self.beside)
+
 
 def open_series(folder: str | PathLike[str]) -> Series:
     """The series in a folder; its first version makes the folder."""
@@ -233,7 +237,7 @@ def publish_next(
     series_file = recover_series_file(store)
     request = fill_policy(request, series_file.policy if series_file else {})
     series_file, outside = split_own_files(store, series_file, terms.earlier)
-    begun = begin_version(store, series_file, table, request, paths.target)
+    begun = begin_version(store, series_file, table, request, paths)
     previous = find_previous(store, series_file)
     update = prepare_update(store, series_file, table, request, begun.id)
     known = frozenset(version.release for version in series_file.versions) if series_file else frozenset()
@@ -261,11 +265,11 @@ def publish_next(
 
 
 def begin_version(
-    store: Store, series_file: SeriesFile | None, table: Table, request: Request, target: Path
+    store: Store, series_file: SeriesFile | None, table: Table, request: Request, paths: VersionPaths
 ) -> SeriesFile:
     """The series file, new or as it was, with what this release fixes and puts in force."""
-    check_outside(store, target)
-    fixed, policy = fix_request(table, request, WRITTEN_FORMATS[target.suffix.lower()]), read_policy(request)
+    check_outside(store, paths)
+    fixed, policy = fix_request(table, request, WRITTEN_FORMATS[paths.target.suffix.lower()]), read_policy(request)
     id = series_file.id if series_file else new_id()
     check = table.secret.derive("series-check", id.encode())[:8].hex()
     if series_file is None:
@@ -274,7 +278,7 @@ def begin_version(
         reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
         raise BadSeries(store.folder, reason)
     check_fixed(series_file.fixed, fixed)
-    check_free(store, series_file, target)
+    check_free(store, series_file, paths)
     return msgspec.structs.replace(series_file, fixed=fixed, policy=policy)
 
 
@@ -309,20 +313,22 @@ def add_version(
     )
 
 
-def check_outside(store: Store, target: Path) -> None:
+def check_outside(store: Store, paths: VersionPaths) -> None:
     """Refuse to publish inside the private folder of the series, where readers would find all the rest."""
-    if store.folder.resolve() in target.resolve().parents:
-        raise BadOption("--output", "it lies in the folder of the series, which is private. Name another folder.")
+    for option, path in paths.by_option():
+        if store.folder.resolve() in path.resolve().parents:
+            raise BadOption(option, "it lies in the folder of the series, which is private. Name another folder.")
 
 
-def check_free(store: Store, series_file: SeriesFile, target: Path) -> None:
+def check_free(store: Store, series_file: SeriesFile, paths: VersionPaths) -> None:
     """Refuse to overwrite a published version: its rows are needed, and readers may hold it to its certificate."""
     for version in series_file.versions:
-        path = store.find_release(version)
-        if path is not None and path.resolve() == target.resolve():
-            raise BadOption(
-                "--output", f"it is the file of version {version.number} of this series. Name another file."
-            )
+        known = {store.find_release(version): "file", Path(version.beside): "certificate"}
+        taken = {path.resolve(): what for path, what in known.items() if path is not None and path.exists()}
+        for option, path in paths.by_option():
+            if what := taken.get(path.resolve()):
+                reason = f"it is the {what} of version {version.number} of this series. Name another file."
+                raise BadOption(option, reason)
 
 
 def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, request: Request, id: str) -> Update:

@@ -46,12 +46,14 @@ function leave() {
 
 export function reading() {
   const now = state.plan.input, put = (name) => (value) => edit((next) => { next.plan.input[name] = value; }, "input");
+  const isBook = [".xlsx", ".xls", ".ods"].some((ending) => state.name.toLowerCase().endsWith(ending));
   const isText = state.endings.text.some((ending) => state.name.toLowerCase().endsWith(ending)), seen = about();
   const pick = (name) => isText && field(t(name), choose(name, name, now[name], (value) => put(name)(value === defaultOf(name) ? null : value)));
   return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),
     seen && h("p", { class: "hint" }, t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format })),
     h("div", { class: "fields" },
       isText && field(t("delimiter"), select([["", t("foundItself")], ...optionsOf("delimiter")], now.delimiter ?? "", put("delimiter"))),
+      isBook && field(t("sheet"), input("text", now.sheet ?? "", (value) => put("sheet")(value || null), { placeholder: t("firstSheet") })),
       pick("encoding"), pick("decimal"), pick("dates"),
       field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: fieldOf("null_values").example.replaceAll(" ", ", ") }))),
     isText && tick("rename_duplicates", now, put), tick("fold_variants", now, put));

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.axes import LineAxis
-from kech.errors import BadOption, MissingExtra, ResourceError
+from kech.errors import BadOption, ResourceError
 from kech.points.points import Points
 from kech.system.memory import DELAUNAY_BYTES, DELAUNAY_GROWTH
 from kech.topology.filtration import Filtration
@@ -123,10 +123,8 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
 
 def triangulate(coordinates: Floats) -> NDArray[np.int32]:
     """The cells of the Delaunay complex of these points, by Qhull; refused where they lie too close together for it."""
-    try:
-        from scipy.spatial import Delaunay, QhullError
-    except ImportError:
-        raise MissingExtra("Homology above dimension 0", "topology") from None
+    from scipy.spatial import Delaunay, QhullError
+
     try:
         return np.asarray(Delaunay(coordinates).simplices)
     except QhullError:

@@ -4,7 +4,7 @@ A component is a box: as long as it lives, as thick as its rows.  What merges li
 line at eps meets exactly the classes at eps.  Only radii, weights and counts are drawn, never a cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from kech.errors import BadOption
 from kech.release.sentences import percent
 from kech.request import check_k
+from kech.views.barcodes import announce, capitalize, list_sentences, say_headline, say_joined, say_short
 from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
     ENOUGH,
@@ -38,6 +39,7 @@ from kech.views.pictures.bars import (
     stack_bars,
 )
 from kech.views.pictures.picture import (
+    BOLD,
     GREY,
     INK,
     PAPER,
@@ -53,15 +55,13 @@ from kech.views.pictures.picture import (
     Size,
     Words,
     find_ticks,
+    letters,
 )
 
 TITLE = "Weighted barcode: which rows are together while eps grows"
 NOTE = "A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count {counted}."
-REACHED = (
-    "Arrows: at k = {k:,} the cut minimal releases all rows in {narrow}, none wider than eps {eps:.4g}; "
-    "local, which loses least, in {cheap}, up to {local_eps:.4g}."
-)
-LEAVE_OUT = "If up to {share:g} % of the rows may be left out (--suppress {share:g}%), {start}."
+BOXES = " Rows join at eps where no column differs by more than 2 eps of its range."
+ONE_EPS = "One eps for all rows, {reading}: {start}."
 MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
@@ -69,67 +69,81 @@ LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 def draw_barcode(
     barcode: Any,
     k: Sequence[int] = (2,),
-    reading: str = "homological",
+    reading: str | None = None,
     size: Size | None = None,
     suppress: float = 0.0,
 ) -> Picture:
-    """A column for each k: holes, components, regimes; below them the number of classes."""
+    """A column for each k: holes, components, regimes; below them the number of classes.
+
+    The title says what to do; where a reading is named, from which eps on k holds under it.
+    """
     if not k:
         raise BadOption("--k", "no k is named. Name one k or more.")
     check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "it takes one k. Omit ax to see several side by side.")
-    starts = [barcode.find_start(reading, goal, suppress) for goal in k]
-    regimes = [find_regimes(barcode, reading, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
+    shown = "homological" if reading is None else reading
+    starts = [barcode.find_start(shown, goal, suppress) for goal in k]
+    regimes = [find_regimes(barcode, shown, goal, suppress, start) for goal, start in zip(k, starts, strict=True)]
+    known = [barcode.describe(goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
+    begins = [say_begin(barcode, goal, start) for goal, start in zip(k, starts, strict=True)]
+    heads = list(map(write_head, known, begins, starts))
+    is_headed = len(k) == 1 and size is None and reading is None  # the title of the picture is that of its only panel
+    titles = begins if reading else [entitle(*both, wide, is_headed) for both in zip(known, heads, strict=True)]
     panels = []
     for column, (goal, intervals, start) in enumerate(zip(k, regimes, starts, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
-        left_out = list_left_out(intervals, reading) if suppress else []
-        pair = [draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))]
+        left_out = list_left_out(intervals, shown) if suppress else []
+        main = draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))
+        pair = [replace(main, title=titles[column])]
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
-    width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
-    notes = [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note]
-    notes += [say_reached(barcode.reached[goal]) for goal in k if goal in barcode.reached]
-    notes += [
-        *dict.fromkeys(map(explain_start, starts)),
-        say_holes(barcode),
-        advise_leaving_out(barcode, k[0], suppress),
-    ]
-    about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
+    notes = [] if reading else [ONE_EPS.format(reading=shown, start="; ".join(begins))]
+    notes = [*list_advice(known), *notes, *map(explain_start, starts), *explain_bars(barcode, right), panels[0].note]
     return Picture(
-        TITLE,
-        about + say_suppress(suppress),
-        width,
+        heads[0] if is_headed else TITLE,
+        f"{say_points(barcode.filtration)}; reading: {shown}{say_suppress(suppress)}",
+        LEFT + len(k) * (wide + BETWEEN),
         high * 1.2 + 34 + BELOW,
         panels,
-        name_colours(tree.metric, barcode.counted, suppress),
-        "\n".join(filter(None, notes)),
+        name_colours(barcode.filtration.metric, barcode.counted, suppress),
+        "\n".join(dict.fromkeys(filter(None, notes))),
     )
 
 
-def say_reached(reached: Any) -> str:
-    """What releases of all rows reach, in words."""
-    narrow, cheap = (f"{count:,} class{'es' * (count > 1)}" for count in (reached.classes, reached.local_classes))
-    ends = {"eps": reached.eps_at_most, "local_eps": reached.local_eps}
-    return REACHED.format(k=reached.k, narrow=narrow, cheap=cheap, **ends)
+def list_advice(known: Sequence[Any]) -> Iterator[str]:
+    """What cuts reach, what isolates, what is released."""
+    for one in known:
+        yield from list_sentences(one)
+        yield from map(announce, one["released"])
 
 
-def say_holes(barcode: Any) -> str:
-    """Why there are no holes in the picture."""
-    return f"{barcode.no_holes[0].upper()}{barcode.no_holes[1:]}." if barcode.no_holes else ""
+def explain_bars(barcode: Any, right: float) -> list[str]:
+    """What a bar is, and why there are no holes in the picture."""
+    tree = barcode.filtration
+    bars = NOTE.format(counted=barcode.counted) + BOXES * (tree.metric == "box") + say_whole(tree, right)
+    return [bars, f"{capitalize(barcode.no_holes)}." if barcode.no_holes else ""]
 
 
-def advise_leaving_out(barcode: Any, k: int, suppress: float) -> str:
-    """The smallest share of the rows that lets k begin earlier, where nobody asked to leave out rows."""
-    line = next(iter(barcode.find_starts_leaving_out(k)), None) if not suppress else None
-    if line is None:
-        return ""
-    kept = percent(1 - line["suppressed"] / barcode.filtration.points.rows) if line["suppressed"] else ""
-    start = describe_start(k, (line["at_least"], line["at_most"]), line["classes"], kept)
-    return LEAVE_OUT.format(share=100 * line["share"], start=start)
+def write_head(known: Any, begin: str, start: Any) -> str:
+    """What to do at a k; where one eps gives several classes, that may be it."""
+    return say_headline(known, begin if start.is_exact and start.classes > 1 else "")
+
+
+def entitle(known: Any, head: str, wide: float, is_headed: bool) -> str:
+    """The title of a panel: what to do, as long as there is room; below a heading, how rows join."""
+    shares = [line["share"] for line in known["joined"]]
+    choices = [capitalize(say_joined(known, shares[first:])) for first in range(len(shares))]
+    choices = choices if is_headed and known["joined"][-1]["eps"] is not None else [head, say_short(known)]
+    return next((title for title in choices if letters(title, letter=BOLD) < wide), choices[-1])
+
+
+def say_begin(barcode: Any, k: int, start: Any) -> str:
+    """From where on k holds under the reading."""
+    share = percent(1 - start.suppressed / barcode.filtration.points.rows) if start.suppressed else ""
+    return describe_start(k, (start.at_least, start.at_most), start.classes, share)
 
 
 def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any) -> Any:
@@ -141,6 +155,11 @@ def find_regimes(barcode: Any, reading: str, k: int, suppress: float, start: Any
 def say_suppress(suppress: float) -> str:
     """Which share of the rows may be left out."""
     return f"; up to {100 * suppress:g} % of the rows left out" if suppress else ""
+
+
+def say_points(tree: Any) -> str:
+    """What was measured, and how."""
+    return f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}"
 
 
 def say_rows(tree: Any) -> str:
@@ -196,14 +215,12 @@ def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, a
     shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4]))]
     shapes += [*draw_regimes(regimes, start, pixels), *mark_reached(barcode.reached.get(k), pixels)]
     note = say_together(merged + more)
-    share = percent(1 - start.suppressed / tree.points.rows) if start.suppressed else ""
-    title = describe_start(k, (start.at_least, start.at_most), start.classes, share)
-    return Panel(x, y, area, shapes, title, note, has_bottom=False, has_side=False)
+    return Panel(x, y, area, shapes, note=note, has_bottom=False, has_side=False)
 
 
 def explain_start(start: Any) -> str:
     """Why it is not known exactly from where on k holds."""
-    return "" if start.is_exact or not start.reason else f"{start.reason[0].upper()}{start.reason[1:]}."
+    return "" if start.is_exact or not start.reason else f"{capitalize(start.reason)}."
 
 
 def list_left_out(regimes: Any, reading: str) -> list[tuple[tuple[float, float], tuple[int, ...]]]:
@@ -240,8 +257,8 @@ def mark_reached(reached: Any, pixels: PanelPixels) -> list[Shape]:
     for name, eps in cuts.items():
         at, above = min(eps, pixels.x.high), 1 + 5 / pixels.high
         shapes.append(Segments(f"{name} cut", np.array([[at, 0.0, at, 1.0]]), INK))
-        shapes.append(Marks(f"{name} cut reaches", np.array([at]), np.array([above]), INK, 4.0, "v"))
-        shapes.append(Words(at, above, name, INK, "end", (-7.0, 0.0)))
+        shapes.append(Marks(f"{name} cut reaches", np.array([at]), np.array([above]), GREY, 4.0, "v"))
+        shapes.append(Words(at, above, name, GREY, "end", (-7.0, 0.0)))
     return shapes
 
 

@@ -108,9 +108,10 @@ def draw_panel(lives: Any, bars: Ints, x: Scale, area: Area) -> Panel:
 
 def say_joint(lives: Any) -> str:
     """How many rows stay together through all versions."""
-    if lives.joint_k >= lives.k:
-        return f"every row stays together with {lives.joint_k:,} or more through all versions"
-    return f"{lives.below:,} of {lives.rows:,} rows stay together with fewer (joint k {lives.joint_k:,})"
+    if lives.at_least >= lives.k:
+        return f"every row of several versions stays together with {lives.joint_k:,} or more"
+    figure = f"{lives.joint_k:,}" if lives.at_least == lives.joint_k else f"{lives.at_least:,} to {lives.joint_k:,}"
+    return f"{lives.below:,} of {lives.rows:,} rows stay together with fewer (joint k {figure})"
 
 
 def bar_boxes(bars: Ints) -> Sides:

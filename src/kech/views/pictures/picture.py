@@ -5,6 +5,7 @@ In: what the drawing functions beside this file found.  Out: for `svg` and `figu
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ INK, GREY, PAPER = "#222222", "#767676", "#ffffff"
 BAR, DEEP, ORANGE = "#7d9fc3", "#1f5a8a", "#e67314"
 FONT = 12.0  # pixels
 LETTER = 0.56  # width of a letter, as a share of the font
+NARROW, BOLD = 0.5, 0.64  # of a letter in a long line, and in a title
 HEAD, LINE, EDGE = 62.0, 18.0, 20.0  # heights of the heading and of a line of text; margin
 FEWEST_TICKS = 4
 
@@ -147,9 +149,9 @@ class Picture:
     font: float = FONT
 
 
-def letters(text: str, font: float = FONT) -> float:
+def letters(text: str, font: float = FONT, letter: float = LETTER) -> float:
     """Pixels that a text needs, roughly."""
-    return len(text) * font * LETTER
+    return len(text) * font * letter
 
 
 def find_ticks(low: float, high: float, *, whole: bool = False, dates: bool = False) -> list[tuple[float, str]]:
@@ -201,9 +203,11 @@ def frame(picture: Picture, *, is_bare: bool = False) -> Surroundings:
         texts += [(Words(right, 42, "drawn from the rows, not for publication", GREY, "end"), False)]
     words, swatches, at = place_legend(picture, top + picture.height + 6)
     texts += words
-    for line in picture.note.splitlines() if not is_bare else ():
-        at += LINE
-        texts.append((Words(EDGE, at - 6, line, GREY, "start"), False))
+    most = int((right - EDGE) / (picture.font * NARROW))
+    for sentence in picture.note.splitlines() if not is_bare else ():
+        for line in wrap(sentence, most):
+            at += LINE
+            texts.append((Words(EDGE, at - 6, line, GREY, "start"), False))
     return Surroundings(picture.width, at + (0 if is_bare else 8), top, texts, swatches)
 
 

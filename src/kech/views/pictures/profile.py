@@ -23,18 +23,19 @@ from kech.views.pictures.picture import (
     Size,
 )
 
-TITLE = "Exposure profile: how many rows cannot hide among k"
+ABOUT = "Exposure profile; {rows}; metric: {metric}"
 NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
-ADVICE = (
-    "k = {k:,}: half of the rows can hide from eps {eps_half:.4g} on, 90 % from {eps_most:.4g}, all from {eps_all:.4g}."
+TITLE = (
+    "k = {k:,}: half of the rows can hide from eps {eps_half:.3g} on, 99 % from {eps_most:.3g}, all from {eps_all:.3g}"
 )
+ISOLATES = "; {column} isolates most"
 COLUMN = "{column} isolates most: without it half of the rows can hide from {eps_half_without:.4g}."
 LAST = "Without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}."
 USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
 REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
 LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
-CELLS = (160, 200)  # across and upward
+CELLS = (160, 200)  # across and upward, at most
 DECADES = 3.0  # of eps, at most
 KS = (1, 2, 3, 5, 10, 20, 50, 100)
 STEPS = (1, 2, 5)
@@ -50,7 +51,11 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     widest = max((max(cut.eps_at_most, cut.local_eps) for cut in profile.reached.values()), default=0.0)
     x, y = scale_eps(lines, widest), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
     shapes: list[Shape] = [
-        Image("exposed", colour_shares(count_exposed(profile, x, y)), (x.low, x.high, y.low, y.high))
+        Image(
+            "exposed",
+            colour_shares(count_exposed(profile, x, y, find_cells(wide, high))),
+            (x.low, x.high, y.low, y.high),
+        )
     ]
     for column, (share, shade) in enumerate(SHADES.items()):
         along = np.log10(np.maximum(lines[:, column], 10**x.low))
@@ -58,20 +63,28 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
-    note = "\n".join([advise(profile), NOTE, *([REACHED] if profile.reached else [])])
-    about = f"{profile.units.describe_rows()}; metric: {profile.filtration.metric}; k counts {profile.counted}"
+    advice = advise(profile)
+    note = "\n".join([*explain(advice), NOTE, *([REACHED] if profile.reached else [])])
+    about = ABOUT.format(rows=profile.units.describe_rows(), metric=profile.filtration.metric)
+    title = TITLE.format(**advice) + (ISOLATES.format(**advice) if advice["isolates"] else "")
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
-    return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
+    return Picture(title, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
 
 
-def advise(profile: Any) -> str:
-    """What the profile says at a usual k; of columns where they were compared."""
-    k = min(USUAL_K, profile.largest_k)
+def advise(profile: Any) -> dict[str, Any]:
+    """What the profile says at a usual k, or near it where columns were compared at another."""
+    seen = {k for _, k in profile.known} or {min(USUAL_K, profile.largest_k)}
+    k = min(seen, key=lambda k: (abs(k - USUAL_K), k))
     compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
     advice = profile.advise(k) if compared else profile.describe_hiding(k)
     isolates = compared and advice["eps_half_without"] < advice["eps_half"]
-    parts = [ADVICE, *([COLUMN] if isolates else []), *([LAST] if advice["last_rows"] else [])]
-    return "\n".join(parts).format(**advice, eps_most=profile.eps_for(k, [0.9])[0])
+    return {**advice, "isolates": isolates, "eps_most": profile.eps_for(k, [0.99])[0]}
+
+
+def explain(advice: dict[str, Any]) -> list[str]:
+    """What a column adds, and the last rows."""
+    parts = [*([COLUMN] if advice["isolates"] else []), *([LAST] if advice["last_rows"] else [])]
+    return [part.format(**advice) for part in parts]
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:
@@ -107,10 +120,15 @@ def label_ks(ks: Any) -> list[tuple[float, str]]:
     return [(float(find_middle(k)), str(k)) for k in KS if ks[0] <= k <= ks[-1]]
 
 
-def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
+def find_cells(wide: float, high: float) -> tuple[int, int]:
+    """How many cells a panel of so many pixels has across and upward."""
+    return min(CELLS[0], int(wide / 4) + 1), min(CELLS[1], int(high / 1.9) + 1)
+
+
+def count_exposed(profile: Any, x: Scale, y: Scale, cells: tuple[int, int]) -> Floats:
     """The share of exposed rows in the middle of every cell."""
-    eps = 10 ** (x.low + (np.arange(CELLS[0]) + 0.5) / CELLS[0] * (x.high - x.low))
-    heights = y.low + (np.arange(CELLS[1]) + 0.5) / CELLS[1] * (y.high - y.low)
+    eps = 10 ** (x.low + (np.arange(cells[0]) + 0.5) / cells[0] * (x.high - x.low))
+    heights = y.low + (np.arange(cells[1]) + 0.5) / cells[1] * (y.high - y.low)
     goals = (10**heights).astype(int).clip(1, profile.largest_k)
     share_of_k = {int(k): share_beyond(profile, int(k), eps) for k in np.unique(goals)}
     return np.stack([share_of_k[int(k)] for k in goals])

@@ -1,22 +1,30 @@
 """How barcodes, profiles, lattices and hierarchies look on a terminal."""
 
+from collections import Counter
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any
 
 from rich.markup import escape
 from rich.tree import Tree
 
+from kech.views.barcodes import announce, capitalize, list_sentences, say_headline, say_joined
 from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
+FEW = 200  # rows, of which 0.5 % is one
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
 MOST_STEPS = 20
 MOST_VERSIONS = 36
 RULER = "eps is measured between values as they are; kech spectrum does so with --grid exact, else between round edges."
-CHAINS = "Searched: nodes with {column} at any level and all others at the same one, from below. Others may lose less."
+SAME_AXES = "The columns keep their ranges here. Without the last value of a column, a release measures its range anew."
+CHAINS = (
+    "Searched: nodes with {column} at any level and all others at the same one, or at their top, from below. "
+    "Others may lose less."
+)
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -28,13 +36,36 @@ def print_barcode(result: dict[str, Any]) -> None:
     looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
     looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
-    say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
+    say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}\n")
+    out().print(f"[bold]{escape(say_headline(result, begin_with_classes(result)))}[/]")
+    say(capitalize(say_joined(result, [line["share"] for line in result["joined"]])))
+    for sentence in [*list_sentences(result), *map(announce, result["released"])]:
+        say(sentence)
     print_eps_error(result)
+    print_one_eps(result)
+    say_counted(result["counted"])
+    say("")
     print_bars(bars, by_people=result["counted"] == "people")
     if result["shorter_bars"]:
         say(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
     if left_out := sum(result["left_out"].values()):
         say(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
+    for at in result["radii"]:
+        holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
+        say(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
+    say_drawn(result["plot"])
+
+
+def begin_with_classes(result: dict[str, Any]) -> str:
+    """Where one eps gives several classes, if that is known."""
+    start = result["starts"].get("homological")
+    is_useful = start and start["classes"] > 1 and not is_start_uncertain(start)
+    return say_start(start, result) if start and is_useful else ""
+
+
+def print_one_eps(result: dict[str, Any]) -> None:
+    """From which eps on k holds under each reading, with one eps for all rows."""
+    say(f"\nOne eps for all rows{', measured on the axes of all of them' * bool(result['suppress'])}:")
     for reading, regimes in result["regimes"].items():
         sentence = describe_first_regimes(regimes, result) if result["suppress"] else format_regimes(regimes)
         sentence = (
@@ -43,17 +74,9 @@ def print_barcode(result: dict[str, Any]) -> None:
             else say_start(result["starts"][reading], result)
         )
         say(f"{reading}: {sentence}{say_proven(regimes)}")
-    if result["suppress"]:
-        say("A release measures the rows that are left alone, so its classes may differ from these.")
     for line in () if result["suppress"] else result["leaving_out"]:
-        say(say_leaving_out(line, result))
-    for reached in result["reached"]:
-        print_reached(reached)
-    say_counted(result["counted"])
-    for at in result["radii"]:
-        holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
-        say(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
-    say_drawn(result["plot"])
+        if not is_start_uncertain(line):
+            say(say_leaving_out(line, result))
 
 
 def say_counted(counted: str) -> None:
@@ -63,23 +86,26 @@ def say_counted(counted: str) -> None:
 
 
 def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
-    """The longest bars of components, each where it lies between 0 and the last merge."""
-    counts = ["weight", *(["people"] if by_people else [])]
-    table = grid("from eps>", "to eps>", "rows>", *(["people>"] if by_people else []), "simplex from>", "")
+    """The longest bars of components, each where it lies between 0 and the last merge; equal ones in one line."""
+    names = ["birth", "death", "weight", *(["people"] if by_people else []), "simplex_from"]
+    kinds = Counter(tuple(bar[name] for name in names) for bar in bars)
+    table = grid("bars>", "from eps>", "to eps>", "rows>", *(["people>"] if by_people else []), "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
-    longest = sorted(bars, key=lambda bar: (bar["birth"] - bar_end(bar), -bar["weight"]))[:MOST_BARS]
+    lines = [dict(zip(names, kind, strict=True)) | {"count": count} for kind, count in kinds.items()]
+    longest = sorted(lines, key=lambda bar: (bar["birth"] - bar_end(bar), -bar["weight"]))[:MOST_BARS]
     for bar in sorted(longest, key=lambda bar: (bar["birth"], bar_end(bar))):
         start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar_end(bar)))
-        ends = [format_eps(bar[name]) for name in ("birth", "death")]
         table.add_row(
-            *ends,
-            *(f"{bar[name]:,}" for name in counts),
+            f"{bar['count']:,}",
+            *(format_eps(bar[name]) for name in ("birth", "death")),
+            *(f"{bar[name]:,}" for name in names[2:-1]),
             format_eps(bar["simplex_from"]),
             " " * start + ("━" * max(stop - start, 1) if bar["birth"] < bar_end(bar) else "·"),
         )
     out().print(table)
-    if len(bars) > len(longest):
-        say(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
+    if len(lines) > len(longest):
+        shown = sum(bar["count"] for bar in longest)
+        say(f"The {shown:,} longest of {len(bars):,} bars are shown, equal ones in one line; --json shows all.")
 
 
 def bar_end(bar: dict[str, Any]) -> float:
@@ -112,16 +138,6 @@ def say_share(suppressed: int, rows: int) -> str:
     from kech.release.sentences import percent  # its libraries are not read for --help
 
     return percent(1 - suppressed / rows)
-
-
-def print_reached(reached: dict[str, Any]) -> None:
-    """What the cuts reach at the same k."""
-    bound, eps = reached["eps_at_least"], reached["eps_at_most"]
-    proven = "no partition is narrower" if bound == eps else f"no partition is narrower than {format_eps(bound)}"
-    say(
-        f"cuts at k = {reached['k']:,}: minimal reaches eps {format_eps(eps)} in {reached['classes']:,} classes "
-        f"({proven}); local, which loses least, eps {format_eps(reached['local_eps'])} in {reached['local_classes']:,}"
-    )
 
 
 def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
@@ -167,6 +183,8 @@ def print_profile(result: dict[str, Any]) -> None:
     say(f"{rows}, metric {result['metric']}")
     say(RULER)
     print_eps_error(result)
+    for advice in result["advice"]:
+        say(say_advice(advice))
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
         print_shares(result["profile"], "People with such a row", "people_")
@@ -177,12 +195,12 @@ def print_profile(result: dict[str, Any]) -> None:
     out().print(table)
     print_cuts(result["reached"])
     print_columns(result["columns"])
-    for advice in result["advice"]:
-        say(say_advice(advice))
     for last in result.get("last", ()):
-        say(say_last(last))
+        say(say_last(last, result["rows"]))
     for figures in result.get("one_person", ()):
         say(say_without_one(figures, "person" if result["counted"] == "people" else "row"))
+    if result.get("one_person"):
+        say(SAME_AXES)
     say_counted(result["counted"])
     say_drawn(result["plot"])
 
@@ -243,14 +261,18 @@ def say_advice(advice: dict[str, Any]) -> str:
     return f"k = {k:,}: {isolates}. With exact edges, no release of all rows goes below eps {every}{last}."
 
 
-def say_last(last: dict[str, Any]) -> str:
+def say_last(last: dict[str, Any], rows: int) -> str:
     """What leaving out a few rows saves, and which rows hide last."""
     saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
     saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
-    rows = (
-        f"Last to hide are rows {list_numbers(last['rows'])}." if last["rows"] else "Of so few rows, 0.5 % is not one."
-    )
-    return f"k = {last['k']:,}: {saved}. {rows}"
+    return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}"
+
+
+def name_last(numbers: list[int], rows: int) -> str:
+    """The numbers of the rows that hide last, or why none is named."""
+    if numbers:
+        return f"Last to hide are rows {list_numbers(numbers)}."
+    return "Of so few rows, 0.5 % is not one." if rows < FEW else "More than 0.5 % of the rows hide last, at one eps."
 
 
 def list_numbers(numbers: list[int]) -> str:
@@ -314,6 +336,7 @@ def print_mixed(result: dict[str, Any]) -> None:
     out().print(table)
     say("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
     say_counted(result["counted"])
+    say_drawn(result["plot"])
 
 
 def print_neighbours(result: dict[str, Any]) -> None:
@@ -388,10 +411,11 @@ def print_lives(result: dict[str, Any]) -> None:
     out().print(lives)
     if len(result["summary"]) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
         say("There are more; --json shows all, --plot draws them.")
-    out().print(say_together(result))
+    for sentence in say_together(result):
+        out().print(sentence)
     if result["undecided"]:
-        say(f"That is one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
-        say("Others can have more or fewer rows together. kech verify counts candidates; --series knows cohorts.")
+        say(f"Bars are one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
+        say("Joint k is that of kech verify, for all placings; --series knows the cohorts.")
     say_drawn(result["plot"])
 
 
@@ -401,13 +425,18 @@ def draw_life(line: dict[str, Any], versions: int) -> str:
     return "".join("=" if lives else "." for lives in alive) if versions <= MOST_VERSIONS else ""
 
 
-def say_together(result: dict[str, Any]) -> str:
-    """How many rows stay together through all versions."""
-    k, joint_k = result["k"], result["joint_k"]
-    if joint_k >= k:
-        return f"Joint k {joint_k:,}: every row stays together with {joint_k:,} or more through all versions."
-    few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
-    return f"[yellow]Joint k {joint_k:,}:[/] {few} through all versions."
+def say_together(result: dict[str, Any]) -> Iterator[str]:
+    """How many rows stay together through all versions, and how many came or left among too few."""
+    k, joint_k, at_least = result["k"], result["joint_k"], result["at_least"]
+    if at_least >= k:
+        yield f"Joint k {joint_k:,}: every row of several versions stays together with {joint_k:,} or more."
+    else:
+        figure = f"{joint_k:,}" if at_least == joint_k else f"between {at_least:,} and {joint_k:,}"
+        few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
+        yield f"[yellow]Joint k {figure}:[/] {few} through all versions."
+    if result["changed"]:
+        figure = f"Rows that came or left among fewer than {k:,}: {result['changed']:,}."
+        yield f"[yellow]{figure}[/] Subtracting shows them."
 
 
 def print_hierarchy(result: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
-FOLD = "--fold-variants"
 
 
 def print_inspection(result: dict[str, Any], source: str) -> None:
@@ -79,16 +78,15 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
         last = (column["generalized"] or "").partition(" of ")[0] or ("see below" if column["trouble"] else "")
         why = column["reason"] + ("" if column["confidence"] == 1 else f", {column['confidence']:.0%}")
         why = why.replace("its name says", "name:").replace("its values look like", "values:")
-        cells = (repr(column["column"])[1:-1], column["type"], *counts, f"{column['role']} ({why})", last)
+        role = "not published" if column["role"] == "plain" and column["confidence"] < 1 else column["role"]
+        cells = (repr(column["column"])[1:-1], column["type"], *counts, f"{role} ({why})", last)
         table.add_row(*map(escape, cells))
     out().print(table)
 
 
 def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
-    hint, is_advised = column["hint"] or "", column["input"] or column["suggested"] in ("hierarchy", "set")
-    if hint and planned and is_advised and FOLD not in hint:  # a plan never joins spellings by itself
-        hint += " The plan says so."
+    hint = f"{column['hint'] or ''}{' The plan says so.' * (planned and column['is_planned'])}"
     for sentence in filter(None, (column["trouble"], hint)):
         say(f"{column['column']!r}: {sentence}")
 
