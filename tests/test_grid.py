@@ -243,18 +243,6 @@ def test_no_edge_stands_at_the_first_day_of_the_calendar():
     assert grid.edges.min() == first + DAY
 
 
-def test_an_open_label_that_holds_everything_is_a_star():
-    """Answers from 1 to 7, few of them 1: a class of all is `*`, and not `<= 7`."""
-    answers = [1] + [2 + row % 6 for row in range(600)]
-    axis = build_line_axis("c", *counted(answers), False, is_date=False, grid="round").at(5)
-    last = int(axis.codes.max())
-    assert np.isfinite(axis.high[last])
-    labels = axis.labels(*axis.close(np.array([0, 0]), np.array([last, last - 1])))
-
-    assert labels[0] == "*"
-    assert labels[1] == "<= 6"
-
-
 @pytest.mark.parametrize("cut", ["local", "domain"])
 @pytest.mark.parametrize(
     ("odd", "finest"),

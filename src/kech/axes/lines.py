@@ -131,12 +131,9 @@ class LineAxis(Axis):
         return np.where(whole, 0, first), np.where(whole, self.size - 1, last)
 
     def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
-        """Whether nothing lies outside of an open label: `<= 7` of answers from 1 to 7."""
         inner = last < self.values
-        open_low, open_high = self.low[first * inner] == -np.inf, self.high[last * inner] == np.inf
-        outermost = (self.codes.min(initial=self.values), self.codes.max(initial=-1))
-        holds_all = (open_low | (first <= outermost[0])) & (open_high | (last >= outermost[1]))
-        return np.asarray(inner & holds_all & (open_low | open_high))
+        open_both = (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
+        return np.asarray(inner & open_both)
 
     def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Whether each label is an open tail: `<= 21` or `>= 80`."""

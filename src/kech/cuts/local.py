@@ -40,7 +40,7 @@ CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched,
 CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with more of it where they are farther apart
 PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
 ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
-PROBE_FACTOR = 2.5  # and at k this factor apart all kinds of start are tried
+PROBE_FACTOR = 1.5  # and at k this factor apart all kinds of start are tried
 CLOSE_FACTOR = 1.25  # starts that cost no more than this factor of the cheapest are compared by a first step
 LARGEST_PADDED_K = 32  # beyond this k padding costs next to nothing, unless the table is small
 SMALL_TABLE = 10_000  # rows of such a table
@@ -93,7 +93,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     candidates = candidate_ks(points, ks, effort, run)
     every = sorted({*ks, *chain.from_iterable(candidates.values())})
     first_cuts = dict(zip(every, cut_first(points, every, run), strict=True))
-    starts = {k: choose_start(kinds, k, run)[1] for k, kinds in make_kinds(points, first_cuts, KINDS, run).items()}
+    starts = {k: choose_start(kinds, k, run) for k, kinds in make_kinds(points, first_cuts, KINDS, run).items()}
     partitions = {}
     for done, (k, start) in enumerate(starts.items()):
         with scale_progress(done, len(every)):
@@ -109,7 +109,7 @@ def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     searched_ks = space_out(ks, CHAIN_FACTOR)
     probed = space_out(searched_ks, PROBE_FACTOR)
     peeled: dict[int, Partition] = {}
-    partition, best = None, ""
+    partition: Partition | None = None
     for k in ks:
         if k in searched_ks:
             starts: dict[str, Partition] = {} if partition is None else {"larger": on_grid_of(k, partition)}
@@ -118,13 +118,13 @@ def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
                 if k in probed:
                     first_cut = next(cut_first(points, [k], run))
                     starts |= make_kinds(points, {k: first_cut}, {*KINDS} - {*starts}, run)[k]
-                    best, start = choose_start(starts, k, run)
+                    start = choose_start(starts, k, run)
                 else:
                     start = min(starts.values(), key=expected_loss)
                 share = find_share(k, searched_ks)
                 is_searched = start is starts.get("larger") and share < PAIR_SHARE
                 partition = search(start, k, effort, run, share=share, is_searched=is_searched)
-            if k in probed[:-1] and best == "peeled":
+            if k in probed[:-1]:
                 below = [j for j in searched_ks if probed[probed.index(k) + 1] <= j < k]
                 peeled = peel_ahead(points, below[::-1], partition, run)
         assert partition is not None
@@ -158,7 +158,8 @@ def make_kinds(
 ) -> dict[int, dict[str, Partition]]:
     """For each k its first cut, and starts of these kinds."""
     how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "split_points": run.split_points}
-    return make_starts(points, first_cuts, dict.fromkeys(first_cuts, kinds), table_rows=run.table_rows, **how)
+    how["table_rows"] = run.table_rows
+    return make_starts(points, first_cuts, dict.fromkeys(first_cuts, kinds), **how)
 
 
 def cut_first(points: Points, ks: Sequence[int], run: Run) -> Iterator[Partition]:
@@ -215,21 +216,19 @@ def space_out(ks: Sequence[int], factor: float) -> list[int]:
     return chosen
 
 
-def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> tuple[str, Partition]:
-    """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
-    close.
-    """
+def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> Partition:
+    """The cheapest start, or the one that is cheapest after a first step of the search if several are close."""
     losses = {kind: expected_loss(start) for kind, start in starts.items()}
     close = [kind for kind, loss in losses.items() if loss <= CLOSE_FACTOR * min(losses.values())]
     if run.table_rows > LARGE_TABLE:
         close = [min(close, key=losses.__getitem__)]
     if len(close) == 1:
-        return close[0], starts[close[0]]
+        return starts[close[0]]
     searches = {kind: prepare_search(starts[kind], k, run)(run.seed) for kind in close}
     for search_state in searches.values():
         search_state.step(0.0, False, run.threads)
     best = min(close, key=lambda kind: searches[kind].price)
-    return best, build_partition(starts[best].points, *searches[best].shares())
+    return build_partition(starts[best].points, *searches[best].shares())
 
 
 def search(
