@@ -225,7 +225,7 @@ def test_a_certificate_for_another_file(six, folder, refuse):
     refuse("verify", six, "--certificate", beside(other), code=4, says="sha256: this is not the file")
 
 
-@pytest.mark.parametrize("version", [5, 0, "4", None, 1.5])
+@pytest.mark.parametrize("version", [6, 0, "5", None, 1.5])
 def test_a_certificate_of_an_unknown_version(six, refuse, version):
     edit(six, lambda certificate: certificate.update(certificate=version))
     refuse("verify", six, code=3, says="this kech does not know its version")

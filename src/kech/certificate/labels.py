@@ -460,7 +460,8 @@ def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
         start, stop = _edges(label, edge, low, high)
         if start > stop:
             raise ValueError
-        return (min(stop, high) - max(start, low)) / (high - low) if low < high else 0.0
+        covered = min(stop, high) - max(start, low)
+        return covered / (high - low) if covered > 0 else 0.0
 
     return width
 
