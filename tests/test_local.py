@@ -218,27 +218,25 @@ def searched_ks(points, ks, effort):
 
 
 @pytest.mark.long
-def test_in_haste_some_k_are_searched_and_otherwise_all():
+def test_of_many_k_some_are_searched_and_of_a_few_all():
     points = town_points(250, protect="none")
-    hasty = searched_ks(points, range(2, 101), "quick")
+    some = searched_ks(points, range(2, 101), "quick")
 
-    assert {2, 3, 4, 5, 100} <= hasty
-    assert len(hasty) < 25
+    assert {*range(2, 17), 100} <= some
+    assert len(some) < 45
+    assert all(min(k for k in some if k >= asked) < 1.07 * asked for asked in range(16, 101))
     assert searched_ks(points, range(2, 9), "quick") == {*range(2, 9)}
-    assert searched_ks(points, range(2, 30), "normal") == {*range(2, 30)}
 
 
 @pytest.mark.long
-def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above():
+def test_of_many_k_some_try_every_kind_of_start():
     points, ks = town_points(120, protect="none"), list(range(2, 30))
     with recording("kech.cuts.local.make_starts") as calls:
         made = cut(points, ks, effort="normal")
-    kinds = {k: len(tried[k]) for (_, _, tried), _ in calls for k in tried}
+    probed = [k for (_, _, tried), _ in calls for k in tried]
 
-    assert sorted(kinds) == ks
-    assert kinds[2] == kinds[29] == 4
-    assert set(kinds.values()) <= {1, 2, 4}
-    assert 2 < sum(tried == 4 for tried in kinds.values()) < len(ks) / 2
+    assert {2, 29} <= {*probed}
+    assert 2 < len(probed) < len(ks) / 2
     for k, partition in zip(ks, made, strict=True):
         check(partition, points.published_at(k), k)
     with recording("kech.cuts.local.make_starts") as calls:
@@ -291,13 +289,12 @@ def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_are_compar
     for k in (2, 5, 20, 60):
         with recording("kech.cuts.local.choose_start") as calls:
             cut(town_points(600, protect="none"), [k], effort=0.0)
-        for (starts, *_), (kind, chosen) in calls:
+        for (starts, *_), chosen in calls:
             losses = {name: searched_loss(start) for name, start in starts.items()}
             close = [name for name, loss in losses.items() if loss <= 1.25 * min(losses.values())]
             lonely += len(close) == 1
             assert searched_loss(chosen) <= min(losses.values()) + 1e-12
-            assert kind in close
-            assert (chosen is starts[kind]) == (len(close) == 1)
+            assert any(chosen is starts[name] for name in close) == (len(close) == 1)
     assert lonely
 
 
@@ -410,7 +407,6 @@ def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
 
     assert found == {k: candidates(points, [k])[k] for k in (5, 6, 40)}
     assert all(k + 1 in found[k] for k in found)
-    assert not any(candidates(points, range(2, 30)).values())
     assert candidates(points, [5, 6], 0.1) == {5: [], 6: []}
     assert candidates(family(10_001, 6), [33]) == {33: []}
     assert candidates(town_points(300, protect="ends"), [5]) == {5: []}

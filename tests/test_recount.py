@@ -218,7 +218,7 @@ VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "o
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("certificate", 5), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+    [("certificate", 6), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
 )
 def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
     kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)
@@ -301,20 +301,19 @@ MIDDLE_DAYS = MIDDLES | {"axis": "date", "domain": ["2001-01-01", "2001-01-10"]}
         (MIDDLES, ["23.5", "1.5"], "[22, 25]"),
         (MIDDLES | {"closed": False}, ["0.15", "0.05"], "[0.1, 0.2)"),
         (MIDDLES, ["7", "0"], "7"),
-        (MIDDLES, ["7", "inf"], ">= 4"),
-        (MIDDLES, ["2", "-Infinity"], "<= 4"),
-        (MIDDLES, ["5", "inf"], ">= 0"),
-        (MIDDLES, ["2", "inf"], "no middle: 2 inf"),
-        (MIDDLES, ["7", "-inf"], "no middle: 7 -inf"),
-        (MIDDLES, [None, "inf"], "*"),
+        (MIDDLES, ["7", None], ">= 4"),
+        (MIDDLES, ["2", ""], "<= 4"),
+        (MIDDLES, ["5", None], "*"),
+        (MIDDLES, ["7", "inf"], "no middle: 7 inf"),
+        (MIDDLES, ["2", "-inf"], "no middle: 2 -inf"),
+        (MIDDLES, ["11", None], "no middle: 11 None"),
+        (MIDDLES, [None, "inf"], "no middle: None inf"),
         (MIDDLES, [None, None], None),
         (MIDDLES, ["5", "-1"], "no middle: 5 -1"),
-        (MIDDLES, ["5", "-inf"], "<= 10"),
-        (MIDDLES, ["5", None], "no middle: 5 None"),
         (MIDDLES, [None, "1"], "no middle: None 1"),
         (MIDDLES, ["1e999", "1"], "no middle: 1e999 1"),
         (MIDDLE_DAYS, ["2001-01-02 12:00:00.000", "1.5"], "[2001-01-01, 2001-01-04]"),
-        (MIDDLE_DAYS, ["2001-01-08", "inf"], ">= 2001-01-06"),
+        (MIDDLE_DAYS, ["2001-01-08", None], ">= 2001-01-06"),
         (MIDDLE_DAYS, ["2001-01-08", "1e12"], "no middle: 2001-01-08 1e12"),
     ],
 )

@@ -24,7 +24,6 @@ from kech.cli.intake import (
     with_options,
 )
 from kech.errors import BadOption, BadTarget, unusable_value
-from kech.release.announcing import announce_regimes
 from kech.request import FIELDS
 from kech.request.parts import LARGEST_FIELD
 from kech.request.request import LARGEST_K
@@ -118,6 +117,8 @@ def barcode(
             result = kech.search_partitions(result, ks, effort=effort, threads=opened.threads)
         share = request.cut.suppress
         if share:
+            from kech.release.announcing import announce_regimes
+
             result = announce_regimes(result, opened, ks, reading, share)
     chosen = parse_radii(radii, "--radii")
     readings = None if reading is None else [reading]

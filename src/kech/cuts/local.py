@@ -88,7 +88,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     """A partition for each k, ascending; of many k that descend, each is made when it is asked for."""
     if len(ks) > FEW_KS:
         chained = cut_chain(points, sorted(ks, reverse=True), cut, run)
-        return chained if ks[0] > ks[-1] else reversed(list(chained))
+        return chained if ks[0] > ks[-1] else iter(enforce_monotone_loss(ks, list(chained)[::-1]))
     effort = choose_effort(ks, cut.effort)
     candidates = candidate_ks(points, ks, effort, run)
     every = sorted({*ks, *chain.from_iterable(candidates.values())})
