@@ -92,7 +92,7 @@ def label_of_codes(axis, codes):
         return None
     if None in values or len(values) > 50 or 1 < len(values) == axis.values:
         return "*"
-    return values[0] if len(values) == 1 else "{" + ", ".join(sorted(values)) + "}"
+    return axis.label(codes[0], codes[0]) if len(values) == 1 else "{" + ", ".join(sorted(values)) + "}"
 
 
 @given(groupings())
