@@ -1,6 +1,7 @@
 """The ledger knows rows and people again, however their table was changed, and lets different people pass."""
 
 import json
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import kech
 from kech.errors import BadLedger, ReleasedBefore, RepeatedIdentifier, RepeatedPeople
+from kech.release.recognition import share_rows
 from kech.tables.demo import generate_town
 from strategies import begin_with, further
 
@@ -286,6 +288,72 @@ def test_a_table_of_few_values_is_recognised_and_other_people_are_not(folder):
         publish(draw(seed), f"{seed}.csv")
     with pytest.raises(ReleasedBefore, match="1 row came or left"):
         publish(draw(4).iloc[1:], "two.csv")
+
+
+def staff(seed, rows=400):
+    """Two columns of many values, two of few."""
+    rng = np.random.default_rng(seed)
+    jobs, findings = rng.integers(0, 5, rows).astype(str), rng.integers(0, 31, rows).astype(str)
+    born = pd.to_datetime(rng.integers(0, 20_000, rows), unit="D")
+    pay = rng.integers(1_000, 9_000, rows)
+    return pd.DataFrame(
+        {"age": rng.integers(0, 91, rows), "pay": pay, "born": born, "job": "j" + jobs, "finding": "f" + findings}
+    )
+
+
+STAFF = {"quasi_identifiers": ["age", "pay", "job"], "sensitive": ["finding"]}
+BORN = {"quasi_identifiers": ["born", "job"], "sensitive": ["finding"]}
+ALTERED = {
+    "other columns": (lambda rows: rows[["born", "job", "finding"]], BORN),
+    "rounded": (lambda rows: rows.assign(pay=rows["pay"] // 100 * 100, age=rows["age"] // 5 * 5), STAFF),
+}
+
+
+@pytest.mark.parametrize("name", ALTERED)
+def test_two_columns_of_few_values_are_enough_whatever_the_others_are(folder, name):
+    alter, roles = ALTERED[name]
+    release(folder, staff(1), "one.csv", **STAFF)
+    assert release(folder, alter(staff(2)), "two.csv", **roles).verdict == "first"
+    with pytest.raises(ReleasedBefore, match="Some rows"):
+        release(folder, alter(staff(1)), "three.csv", **roles)
+
+
+class ColumnKind(NamedTuple):
+    kind: str
+    columns: tuple[str, ...]
+
+
+class CountedColumn:
+    """A column as a sketch of all its values shows it."""
+
+    depth = 0
+
+    def __init__(self, name, values):
+        self.of, self.rows = ColumnKind("column", (name,)), len(values)
+        self.counts = np.unique(values, return_counts=True)
+
+    def sample(self, _):
+        return self.counts
+
+
+def draw_columns(rng, rows, has_quota):
+    """Few values, skewed ones, and three columns that tell the same."""
+    base = rng.integers(0, 12, rows)
+    first = np.arange(rows) % 31 if has_quota else rng.integers(0, 31, rows)
+    columns = [first, rng.integers(0, 5, rows), np.minimum(rng.zipf(1.6, rows), 20), base, base + 100, base // 2]
+    return [CountedColumn(str(at), values) for at, values in enumerate(columns)]
+
+
+def recognise_columns(one, other):
+    return share_rows({sketch.of: sketch for sketch in one}, other)
+
+
+@pytest.mark.parametrize("has_quota", [False, True])
+def test_counts_of_different_people_are_not_too_alike(has_quota):
+    rng = np.random.default_rng(3)
+    drawn = [[draw_columns(rng, 400, has_quota) for _ in range(2)] for _ in range(200)]
+    assert not any(recognise_columns(one, other) for one, other in drawn)
+    assert all(recognise_columns(one, one) for one, _ in drawn)
 
 
 # -- what recognition cannot see -----------------------------------------------------------------------------------

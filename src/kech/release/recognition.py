@@ -14,7 +14,7 @@ several rows have, divided by the root of their number, is about normal with dev
 large where rows are shared.  Every value counts alike, however frequent it is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf, log
 
 import numpy as np
@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 SURE = 4.0  # deviations: one comparison of different people in 30,000 goes beyond
 TOO_ALIKE = 1 / 30_000  # chance that counts of different people differ so little
+ALIKE = 1 / 1_000  # the same of a second column, where the first is too alike
 FEWEST_EXPECTED = 5  # rows of a value in the smaller table, for its counts to be about normal
 FEWEST_VALUES = 32  # with several rows, for a column to reach that where all rows are shared
 LOWEST = -30.0  # deviations that one value may speak against: a renamed one must not outvote all others
@@ -34,7 +35,7 @@ LEAST_CHANCE = 1e-6  # that two people agree on one
 
 
 def share_rows(ours: Mapping[SketchKind, Sketch], theirs: Iterable[Sketch]) -> bool:
-    """Whether names agree on a quasi-identifier too, or quasi-identifiers together, or half of the columns.
+    """Whether names agree on a quasi-identifier too, or quasi-identifiers together, or half of the columns, or counts.
 
     Of several columns that could tell, one alone is not believed: quotas make tables of different people alike.
     """
@@ -44,7 +45,13 @@ def share_rows(ours: Mapping[SketchKind, Sketch], theirs: Iterable[Sketch]) -> b
         return True
     if any(measure_agreement(*pairs[name])[0] >= SURE or are_too_alike(*pairs[name]) for name in by_kind["tuple"]):
         return True
-    agreements = [measure_agreement(*pairs[name]) for name in by_kind["column"]]
+    columns = [pairs[name] for name in by_kind["column"]]
+    return are_two_alike(columns) or do_most_agree(columns)
+
+
+def do_most_agree(columns: Sequence[tuple[Sketch, Sketch]]) -> bool:
+    """Whether half of the columns that could tell agree, and two of several."""
+    agreements = [measure_agreement(*pair) for pair in columns]
     able = [score for score, values in agreements if values >= FEWEST_VALUES]
     return sum(score >= SURE for score in able) >= max(min(2, len(able)), len(able) / 2, 1)
 
@@ -63,11 +70,27 @@ def measure_agreement(one: Sketch, other: Sketch) -> tuple[float, int]:
     return float(np.maximum(scores, LOWEST).sum()) / len(c) ** 0.5, len(c)
 
 
+def are_two_alike(columns: Sequence[tuple[Sketch, Sketch]]) -> bool:
+    """Whether counts of two columns are too alike, whatever the other columns are.
+
+    Columns depend on each other, so their chances are not multiplied: the first must do for all that can tell, and a
+    second one shows that it is no quota.
+    """
+    chances = (measure_likeness(*pair, is_whole=True) for pair in columns)
+    able = sorted(chance for chance in chances if chance < 1)
+    return len(able) > 1 and able[0] * len(able) < TOO_ALIKE and able[1] * (len(able) - 1) < ALIKE
+
+
 def are_too_alike(one: Sketch, other: Sketch) -> bool:
-    """Whether counts of frequent values differ less than those of different people would once in 30,000 times.
+    """Whether counts of frequent values differ less than those of different people would once in 30,000 times."""
+    return measure_likeness(one, other) < TOO_ALIKE
+
+
+def measure_likeness(one: Sketch, other: Sketch, is_whole: bool = False) -> float:
+    """The chance that counts of frequent values differ so little, if they are of different people.
 
     Of n values that are not rare, the sum of (v a - w b)^2 / (w v c) has a chi-squared distribution with n - 1 degrees
-    of freedom.
+    of freedom.  Counts are whole numbers: equal ones stand for all that are rounded to them, half a row away at most.
     """
     from scipy.special import gammainc
 
@@ -75,10 +98,11 @@ def are_too_alike(one: Sketch, other: Sketch) -> bool:
     w = a.sum() / max((a + b).sum(), 1)
     many = (a + b) * min(w, 1 - w) >= FEWEST_EXPECTED
     if many.sum() < 2:
-        return False
+        return 1.0
     a, b = a[many], b[many]
-    distance = float((((1 - w) * a - w * b) ** 2 / (w * (1 - w) * (a + b))).sum())
-    return bool(gammainc((len(a) - 1) / 2, distance / 2) < TOO_ALIKE)
+    scale = w * (1 - w) * (a + b)
+    distance = (((1 - w) * a - w * b) ** 2 / scale).sum() ** 0.5 + is_whole * (0.25 / scale).sum() ** 0.5
+    return float(gammainc((len(a) - 1) / 2, distance**2 / 2))
 
 
 def count_alike(one: Sketch, other: Sketch) -> tuple[Floats, Floats]:
