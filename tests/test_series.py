@@ -907,6 +907,29 @@ def test_a_few_rows_with_other_keys_are_known_again_by_their_cells(series, tmp_p
     assert publish(series, moved, tmp_path / "three.csv", most_changed=1)["series"]["version"] == 3
 
 
+@pytest.mark.parametrize("departures", ["hold", "withdraw"])
+def test_rows_that_left_long_ago_are_known_again_under_other_keys(series, tmp_path, departures):
+    """Versions 2 and 3 have none of the first 60 rows; 40 of them come back with other keys."""
+    rows = town(0, 250)
+    publish(series, rows[:60], tmp_path / "one.csv", departures=departures)
+    publish(series, rows[60:200], tmp_path / "two.csv")
+    publish(series, rows[100:220], tmp_path / "three.csv")
+    again = [(1000 + i, *rest) for i, *rest in rows[:40]]
+    with pytest.raises(BadSeries, match=r"40 rows that the series knows are gone, .* under other keys"):
+        publish(series, [*rows[100:220], *again], tmp_path / "four.csv")
+    assert publish(series, [*rows[100:250], *rows[:60]], tmp_path / "four.csv")["series"]["version"] == 4
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_twins_of_rows_that_left_long_ago_are_accidents_too(series, tmp_path, seed):
+    """A window of 200 rows moves over rows with few codes: a tenth of all rows has a twin among 50 others."""
+    rng = random.Random(seed)
+    rows = [(i, rng.randrange(20, 60), str(47600 + rng.randrange(5)), rng.randrange(4)) for i in range(550)]
+    for number, start in enumerate(range(0, 400, 50), start=1):
+        made = publish(series, rows[start : start + 200], tmp_path / f"{number}.csv")
+        assert made["series"]["version"] == number
+
+
 def test_no_version_is_published_in_the_private_folder(series, tmp_path):
     publish(series, town(0, 100), tmp_path / "one.csv")
     with pytest.raises(BadOption, match="it lies in the folder of the series, which is private"):
