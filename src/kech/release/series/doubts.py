@@ -53,11 +53,11 @@ def find_renamed(match: Match, published: Bools, k: int) -> int:
     twin = unlike & (find_positions(match.history.rows.cells, match.cells[match.new]) >= 0)
     gone, stayed = unlike & ~match.present, unlike & match.present & published
     together = [twin[some & gone] for some in (published, np.ones_like(published))]
-    found = [int(group.sum()) for group in together if group.sum() >= max(k, find_limit(group, twin[stayed]))]
+    counts = [int(group.sum()) for group in together if group.sum() >= max(k, find_limit(group, twin[stayed]))]
     born = match.history.cohorts.born[match.history.rows.cohort]
     groups = [twin[gone & (born == version)] for version in np.unique(born)]
-    found += [int(group.sum()) for group in groups if group.sum() >= max(k, find_accidents(group, twin[stayed]))]
-    return max(found, default=0)
+    counts += [int(group.sum()) for group in groups if group.sum() >= max(k, find_accidents(group, twin[stayed]))]
+    return max(counts, default=0)
 
 
 def find_limit(gone: Bools, stayed: Bools) -> float:
