@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,12 +89,20 @@ def label_of_codes(axis, codes):
     """The label of one class: of a set the values that occur, otherwise that of the closed range."""
     if axis.kind != "set":
         return axis.labels(*axis.close(codes.min()[None], codes.max()[None]))[0]
-    values = [None if code == axis.null else axis.texts[code] for code in sorted(set(codes.tolist()))]
-    if values == [None]:
+    occurring = sorted(set(codes.tolist()))
+    if occurring == [axis.null]:
         return None
-    if None in values or len(values) > 50 or 1 < len(values) == axis.values:
+    common = [code for code in occurring if code != axis.null and not axis.rare[code]]
+    rare = int(axis.rare.sum()) * any(axis.rare[code] for code in occurring if code != axis.null)
+    covered = len(common) + rare
+    if axis.null in occurring or len(common) + (rare > 0) > 50 or 1 < covered == axis.values:
         return "*"
-    return axis.label(codes[0], codes[0]) if len(values) == 1 else "{" + ", ".join(sorted(values)) + "}"
+    if covered == 1 and common:
+        return axis.label(common[0], common[0])
+    counted = [f"{rare} rare value{'s' * (rare > 1)}"] * (rare > 0)
+    texts = sorted(axis.texts[code] for code in common)
+    quoted = [json.dumps(text, ensure_ascii=False) if set(text) & set(',{}"\\ ') else text for text in texts]
+    return "{" + ", ".join([*quoted, *counted]) + "}"
 
 
 @given(groupings())

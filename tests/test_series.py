@@ -16,7 +16,17 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-from kech.errors import BadKey, BadOption, BadRowKey, BadSeries, ClaimBroken, GoalNotMet, NoSuchFile, TooFewRows
+from kech.errors import (
+    BadKey,
+    BadOption,
+    BadRowKey,
+    BadSeries,
+    BadTarget,
+    ClaimBroken,
+    GoalNotMet,
+    NoSuchFile,
+    TooFewRows,
+)
 from strategies import seeds
 
 NINE = [  # of the paper: age, zip, salary; the first column is a key
@@ -907,6 +917,29 @@ def test_a_few_rows_with_other_keys_are_known_again_by_their_cells(series, tmp_p
     assert publish(series, moved, tmp_path / "three.csv", most_changed=1)["series"]["version"] == 3
 
 
+@pytest.mark.parametrize("departures", ["hold", "withdraw"])
+def test_rows_that_left_long_ago_are_known_again_under_other_keys(series, tmp_path, departures):
+    """Versions 2 and 3 have none of the first 60 rows; 40 of them come back with other keys."""
+    rows = town(0, 250)
+    publish(series, rows[:60], tmp_path / "one.csv", departures=departures)
+    publish(series, rows[60:200], tmp_path / "two.csv")
+    publish(series, rows[100:220], tmp_path / "three.csv")
+    again = [(1000 + i, *rest) for i, *rest in rows[:40]]
+    with pytest.raises(BadSeries, match=r"40 rows that the series knows are gone, .* under other keys"):
+        publish(series, [*rows[100:220], *again], tmp_path / "four.csv")
+    assert publish(series, [*rows[100:250], *rows[:60]], tmp_path / "four.csv")["series"]["version"] == 4
+
+
+@pytest.mark.parametrize("seed", seeds(4))
+def test_twins_of_rows_that_left_long_ago_are_accidents_too(series, tmp_path, seed):
+    """A window of 200 rows moves over rows with few codes: a tenth of all rows has a twin among 50 others."""
+    rng = random.Random(seed)
+    rows = [(i, rng.randrange(20, 60), str(47600 + rng.randrange(5)), rng.randrange(4)) for i in range(550)]
+    for number, start in enumerate(range(0, 400, 50), start=1):
+        made = publish(series, rows[start : start + 200], tmp_path / f"{number}.csv")
+        assert made["series"]["version"] == number
+
+
 def test_no_version_is_published_in_the_private_folder(series, tmp_path):
     publish(series, town(0, 100), tmp_path / "one.csv")
     with pytest.raises(BadOption, match="it lies in the folder of the series, which is private"):
@@ -990,6 +1023,53 @@ def test_a_published_version_is_not_overwritten(nine, tmp_path, monkeypatch, fol
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BadOption, match="file of version 1 of this series"):
         publish(kech.open_series(folder.format(tmp_path)), NINE, tmp_path / "one.csv")
+
+
+OTHERS = [(i, 20 + i % 7, f"{i % 3}", i) for i in range(30)]
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("one.csv", {}),
+        ("x.csv", {"certificate": "one.csv"}),
+        ("x.csv", {"certificate": "one.csv.certificate.json"}),
+        ("x.csv", {"mapping": "one.csv.certificate.json"}),
+        ("x.csv", {"certificate": "plain.csv"}),
+        ("x.csv", {"certificate": "plain.json"}),
+        ("x.csv", {"mapping": "plain.json"}),
+        ("x.csv", {"sql": "plain.sql"}),
+    ],
+)
+def test_a_plain_release_overwrites_no_other_release(nine, tmp_path, path, named, ledger):
+    certificates = {"plain.csv": None, "other.csv": tmp_path / "plain.json", "third.csv": tmp_path / "plain.sql"}
+    with table_of(OTHERS) as table:
+        for name, certificate in certificates.items():
+            kech.make_release(table, k=3, cut="domain").write(tmp_path / name, certificate)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+    options = {option: tmp_path / name for option, name in named.items()}
+    with table_of([(i, age + 60, f"5{zip_code}", i) for i, age, zip_code, _ in OTHERS]) as table:
+        release = kech.make_release(table, k=3, cut="domain")
+        with pytest.raises(BadTarget, match=r"a published release, .* Choose another name"):
+            release.write(tmp_path / path, ledger=ledger, **options)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
+
+
+def test_a_version_whose_certificate_lies_elsewhere_is_known_by_the_ledger(series, tmp_path):
+    publish(series, NINE, tmp_path / "one.csv", certificate=tmp_path / "c.json")
+    with table_of(OTHERS) as table, pytest.raises(BadTarget, match="a published release"):
+        kech.make_release(table, k=3).write(tmp_path / "one.csv")
+    assert kech.verify_series(series)["holds"]
+
+
+def test_the_certificate_of_a_version_that_was_moved_is_not_overwritten(nine, tmp_path):
+    (tmp_path / "archive").mkdir()
+    moved = [(tmp_path / name).rename(tmp_path / "archive" / name) for name in ("one.csv", "one.csv.certificate.json")]
+    before = moved[1].read_bytes()
+    with pytest.raises(BadTarget, match="a published release"):
+        publish(nine, NINE, tmp_path / "two.csv", certificate=moved[1], earlier=moved[:1])
+    assert moved[1].read_bytes() == before and not (tmp_path / "two.csv").exists() and len(nine.versions()) == 1
 
 
 def test_postgres_and_files_know_the_same_rows(nine, tmp_path, postgres):

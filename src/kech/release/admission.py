@@ -5,7 +5,7 @@ In: a draft with its certificate, the table, the ledger and earlier releases.  O
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 from kech.certificate import BESIDE, AnyPath, certificate_path, promised_k
 from kech.certificate.cells import digest
 from kech.certificate.sampled import STATED
-from kech.errors import BadOption, CannotWrite, KechError, NoSuchColumn, OutOfMemory, ReleasedBefore, UsageError
+from kech.errors import (
+    BadOption,
+    BadTarget,
+    CannotWrite,
+    KechError,
+    NoSuchColumn,
+    OutOfMemory,
+    ReleasedBefore,
+    UsageError,
+)
 from kech.points.people import encode_people, number_tuples
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
@@ -77,6 +86,7 @@ SAMPLED = (
     "from the earlier one. What both tell together it does not bound."
 )
 NEVER_HANDED_OUT = "If the earlier one was never handed out, say so: kech ledger --forget FILE."
+PUBLISHED = "a published release, or the certificate of one, lies there. Choose another name."
 TAKE_ITS_PLACE = "If {name!r} was never handed out, let this release take its place: --replace."
 NOT_COMPARED = {
     "k": None,
@@ -171,6 +181,15 @@ class AdmissionOptions:
         return {name: True for name, holds in stated.items() if holds}
 
 
+@dataclass(frozen=True, slots=True)
+class FileIdentity:
+    """The release that a certificate tells of."""
+
+    name: str = ""
+    sha256: str = ""
+    series: bool = False  # whether it is a version of one
+
+
 class Coarsened(NamedTuple):
     """The earlier file that a release is a coarsening of, and whether it is the same one again."""
 
@@ -234,6 +253,38 @@ def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run recovers
                 ledger.write(ledger_file, [*remaining, finish_entry(entry)])
+
+
+def check_unpublished(draft: DraftRelease, paths: Iterable[Path], terms: AdmissionOptions) -> None:
+    """Refuse to overwrite a version of a series, and what belongs to a release at another path than this one."""
+    release = draft.claims["file"]["sha256"]
+    entries = terms.ledger.read().releases if terms.ledger else []
+    versions = {entry.release for entry in entries if not entry.path_hash and entry.release != release}
+    for path in filter(Path.is_file, paths):
+        own = {release, read_identity(certificate_path(draft.target)).sha256}
+        own |= {digest(draft.target)} if draft.target.is_file() else set()
+        if any(other.series or other.sha256 not in own for other in list_published(path, versions)):
+            raise BadTarget(path, PUBLISHED)
+
+
+def list_published(path: Path, versions: Collection[str] = ()) -> list[FileIdentity]:
+    """The release that a file is, as a certificate beside it or the ledger says, and the one it is a certificate of."""
+    document, beside, file_digest = read_identity(path), read_identity(certificate_path(path)), digest(path)
+    is_version = file_digest in versions or (beside.name == path.name and beside.series)
+    table = FileIdentity(path.name, file_digest, is_version)
+    return [document] * bool(document.sha256) + [table] * (is_version or beside.name == path.name)
+
+
+def read_identity(path: Path) -> FileIdentity:
+    """What a certificate of any version says of its file; nothing of another file."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(1)
+            document = json.loads(start + file.read()) if start == b"{" else {}
+        file_claims = document["file"] if "certificate" in document else {}
+        return FileIdentity(str(file_claims["name"]), str(file_claims["sha256"]), "series" in document)
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
+        return FileIdentity()
 
 
 def check_replaced(target: Path | None, ledger: Ledger | None) -> None:

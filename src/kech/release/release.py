@@ -21,10 +21,19 @@ from kech.certificate.check import shown_suppression
 from kech.certificate.sampled import STATED, pick_sample
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key
-from kech.errors import FAULT_OF_KECH, BadOption, ClaimBroken, NotAPath
+from kech.errors import FAULT_OF_KECH, BadOption, BadTarget, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
-from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_replaced, enter_in_ledger
+from kech.release.admission import (
+    PUBLISHED,
+    Admission,
+    AdmissionOptions,
+    DraftRelease,
+    check_replaced,
+    check_unpublished,
+    enter_in_ledger,
+    list_published,
+)
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
@@ -250,6 +259,8 @@ class Release:
         elif terms.ledger:
             terms.ledger.recover()
         target = None if sql is None else check_query_file(sql, self.table)
+        if target and target.is_file() and list_published(target):
+            raise BadTarget(target, PUBLISHED)
         query = None if sql is None else build_query(self)
         if address:
             certified = self.write_table(address, certificate, mapping, terms)
@@ -292,6 +303,7 @@ class Release:
             certified = self.certify(draft, target.name, format, terms, people)
             drafted = DraftRelease(draft, certificate_draft, certified, target, self.table, within or draft)
             with self.admit(drafted, mapped, terms):
+                check_unpublished(drafted, filter(None, (target, beside, private)), terms)
                 put_in_place({draft: target, certificate_draft: beside})
         return certified
 
@@ -326,6 +338,7 @@ class Release:
                 certified = self.certify(text, address.table, "csv", terms, people)
                 drafted = DraftRelease(text, draft, certified, beside, self.table, draft, address)
                 with self.admit(drafted, mapped, terms):
+                    check_unpublished(drafted, filter(None, (beside, private)), terms)
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})

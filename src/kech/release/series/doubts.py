@@ -36,27 +36,41 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
     known = match.present & published
     changed = int((match.corrected & known).sum())
     change = "other cells in more" if changed > most * known.sum() else ""
-    gone = published & ~match.present
-    renamed = count_renamed(match, gone)
-    if renamed > most * published.sum():
+    if count_renamed(match, published & ~match.present) > most * published.sum():
         change = "the cells, under other keys, of more"
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
-    if most == 1 or renamed < k:
-        return
-    unlike = find_unlike(match)
-    renamed = count_renamed(match, gone & unlike)
-    if renamed >= max(k, min(MOST_ALIKE * (gone & unlike).sum(), find_accidents(match, gone & unlike, known & unlike))):
+    if most < 1 and (renamed := find_renamed(match, published, k)):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 
-def find_accidents(match: Match, gone: Bools, stayed: Bools) -> float:
-    """So many departed rows can have new rows with their cells by accident; unknown where few rows stayed."""
-    if stayed.sum() < gone.sum():
+def find_renamed(match: Match, published: Bools, k: int) -> int:
+    """Rows that left, in the last version or earlier, and came again under other keys; 0 where it may be chance."""
+    if count_renamed(match, ~match.present) < k:
+        return 0
+    unlike = find_unlike(match)
+    twin = unlike & (find_positions(match.history.rows.cells, match.cells[match.new]) >= 0)
+    gone, stayed = unlike & ~match.present, unlike & match.present & published
+    together = [twin[some & gone] for some in (published, np.ones_like(published))]
+    counts = [int(group.sum()) for group in together if group.sum() >= max(k, find_limit(group, twin[stayed]))]
+    born = match.history.cohorts.born[match.history.rows.cohort]
+    groups = [twin[gone & (born == version)] for version in np.unique(born)]
+    counts += [int(group.sum()) for group in groups if group.sum() >= max(k, find_accidents(group, twin[stayed]))]
+    return max(counts, default=0)
+
+
+def find_limit(gone: Bools, stayed: Bools) -> float:
+    """From so many departed rows with a new twin on they are the same rows: most of them, or too many for chance."""
+    return min(MOST_ALIKE * len(gone), find_accidents(gone, stayed))
+
+
+def find_accidents(gone: Bools, stayed: Bools) -> float:
+    """So many departed rows can have a new twin by accident, given which rows that stayed have one."""
+    if not len(stayed):
         return np.inf
-    expected = count_renamed(match, stayed) * gone.sum() / max(stayed.sum(), 1)
-    return float(OVER_CHANCE * (expected + 1))
+    ratio = len(gone) / len(stayed)
+    return float(OVER_CHANCE * (stayed.sum() * ratio + max(ratio, 1)))
 
 
 def find_unlike(match: Match) -> Bools:

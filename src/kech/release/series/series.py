@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, NoSuchFile, check_path
-from kech.release.admission import Admission, AdmissionOptions, DraftRelease, enter_in_ledger
+from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_unpublished, enter_in_ledger
 from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
@@ -258,6 +258,7 @@ def publish_next(
         drafted = DraftRelease(draft, certificate_draft, claims, paths.target, table, draft, new=new)
         report("looking for earlier releases")
         with enter_in_ledger(drafted, terms) as admission:
+            check_unpublished(drafted, (paths.target, paths.beside), terms)
             entered = add_version(store, begun, update, arrivals, drafted, paths, admission)
             with enter_version(store, series_file, entered, draft), delay_interrupts():
                 put_in_place({draft: paths.target, certificate_draft: paths.beside})
