@@ -257,13 +257,14 @@ def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
 
 def check_unpublished(draft: DraftRelease, paths: Iterable[Path], terms: AdmissionOptions) -> None:
     """Refuse to overwrite a version of a series, and what belongs to a release at another path than this one."""
-    release = draft.claims["file"]["sha256"]
+    release, name = draft.claims["file"]["sha256"], draft.claims["file"]["name"]
     entries = terms.ledger.read().releases if terms.ledger else []
     versions = {entry.release for entry in entries if not entry.path_hash and entry.release != release}
     for path in filter(Path.is_file, paths):
         own = {release, read_identity(certificate_path(draft.target)).sha256}
         own |= {digest(draft.target)} if draft.target.is_file() else set()
-        if any(other.series or other.sha256 not in own for other in list_published(path, versions)):
+        others = [other for other in list_published(path, versions) if other.series or other.sha256 not in own]
+        if any(draft.address is None or other.series or other.name != name for other in others):
             raise BadTarget(path, PUBLISHED)
 
 

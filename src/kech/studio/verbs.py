@@ -32,6 +32,7 @@ from kech.studio.options import (
     ZigzagOptions,
 )
 
+MOST_BOUNDED = 20_000  # rows: below, bounds of the loss take as long as the spectrum or twice (12 k)
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
 MOST_CUT = 5_000  # points that are cut for the pictures of profiles, at round k, and of barcodes
@@ -219,6 +220,7 @@ def hierarchy(session: TableSession, options: HierarchyOptions) -> dict[str, Any
 def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`; a spectrum compares classes of rows, and no histories."""
     fields: dict[str, Any] = {"effort": options.effort, "protect_history": False}
+    fields["bound"] = session.table.rows <= MOST_BOUNDED
     result = kech.compute_spectrum(session.table, session.plan, k=options.k, cut=options.cut or None, **fields)
     return result.to_json() | {"plot": None, "effort": options.effort or session.plan.cut.effort}
 
