@@ -338,7 +338,7 @@ ACTIONS = {
     "first rows": ("inspect", ["--rows", "10"], {"rows": 10}),
     "hierarchy": ("hierarchy", ["age"], {"column": "age"}),
     "other hierarchy": ("hierarchy", ["zip", "--kind", "prefixes"], {"column": "zip", "kind": "prefixes"}),
-    "spectrum": ("spectrum", ["--k", "2,3", "--cut", "local,domain", "--effort", "quick"],
+    "spectrum": ("spectrum", ["--k", "2,3", "--cut", "local,domain", "--effort", "quick", "--bound"],
                  {"k": [2, 3], "cut": ["local", "domain"], "effort": "quick"}),
     "barcode": (
         "barcode",
