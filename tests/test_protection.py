@@ -90,6 +90,32 @@ def test_boxes_are_counted():
         assert (np.minimum(few, 2) == np.minimum(inside, 2)).all()
 
 
+@pytest.mark.parametrize("people", [False, True])
+def test_boxes_that_list_codes_are_counted(people):
+    rng = np.random.default_rng(5)
+    for points, values in ((7, 3), (400, 6), (3000, 12)):
+        codes, weights = rng.integers(0, values, (points, 3), dtype=np.int32), rng.integers(1, 4, points)
+        person = rng.integers(-1, points // 3, points, dtype=np.int32)
+        lo, hi = np.sort(rng.integers(0, values, (2, 60, 3), dtype=np.int32), axis=0)
+        lo[:, [0, 2]], hi[:, [0, 2]] = 0, np.iinfo(np.int32).max
+        listed = np.where(rng.random((60, 2 * values)) < 0.4, np.tile(np.arange(values), 2), values)
+        listed = np.sort(listed.reshape(60, 2, values), axis=2)
+        listed = np.where(listed == values, -1, listed).astype(np.int32)
+        inside = ((lo[:, None] <= codes) & (codes <= hi[:, None])).all(2)
+        for i, j in enumerate((0, 2)):
+            held = (listed[:, i, None] == codes[None, :, j, None]).any(2)
+            inside &= held | (listed[:, i, :1] < 0)  # nothing listed: every code
+        counter = _kernels.BoxCounter(codes, weights, *([person] if people else []))
+        found = counter.count(lo, hi, 10**6, listed.reshape(60, -1), np.repeat([0, 2], values))
+        counted = [
+            len({*person[here & (person >= 0)].tolist()}) + weights[here & (person < 0)].sum()
+            if people
+            else weights[here].sum()
+            for here in inside
+        ]
+        assert found.tolist() == counted
+
+
 def test_settled_ends_single_out_fewer(town, monkeypatch):
     tight = cut(town)
     settled = protect_labels(tight)

@@ -19,33 +19,82 @@ struct Listed {
         }
         return true;
     }
+
+    // No point outside the first and the last of them is held.
+    void narrow(Box& box) const {
+        for (std::size_t i = 0; i < axis.size();) {
+            std::size_t start = i, j = axis[start];
+            Code last = codes[start];
+            for (; i < axis.size() && axis[i] == axis[start]; ++i) last = std::max(last, codes[i]);
+            if (last < 0) continue;
+            box.lo[j] = std::max(box.lo[j], codes[start]);
+            box.hi[j] = std::min(box.hi[j], last);
+        }
+    }
 };
 
+// Rows that were counted, or different people; whoever is no known person counts as many times as there are rows.
+class Tally {
+  public:
+    void add(std::int64_t rows, Person person) {
+        if (person < 0) {
+            count_ += rows;
+        } else if (std::find(seen_.begin(), seen_.end(), person) == seen_.end()) {
+            seen_.push_back(person);
+            ++count_;
+        }
+    }
+
+    void clear() { count_ = 0, seen_.clear(); }
+    std::int64_t count() const { return count_; }
+
+  private:
+    std::int64_t count_ = 0;
+    std::vector<Person> seen_;
+};
+
+// Points stand in the order of a tree, so that those of a box lie near each other in memory.
 class BoxCounter {
   public:
-    explicit BoxCounter(const Points& points) : points_(points), all_(points.axes), tree_(build()) {
-        for (const auto& node : tree_.nodes()) {
-            std::int64_t rows = 0;
-            for (std::size_t i = node.begin; i < node.end; ++i) rows += points_.weights[tree_.order()[i]];
-            rows_.push_back(rows);
+    explicit BoxCounter(const Points& points) : axes_(points.axes), all_(points.axes), tree_(build(points)) {
+        for (std::int64_t i : tree_.order()) {
+            codes_.insert(codes_.end(), points[i], points[i] + axes_);
+            weights_.push_back(points.weights[i]);
+            if (!points.person.empty()) person_.push_back(points.person[i]);
         }
-        for (std::size_t j = 0; j < points_.axes && points_.count > 0; ++j) lists_.push_back(list_codes(j));
+        for (const auto& node : tree_.nodes())
+            rows_.push_back(std::accumulate(&weights_[node.begin], weights_.data() + node.end, std::int64_t{0}));
+        for (std::size_t j = 0; j < axes_ && points.count > 0; ++j) lists_.push_back(list_codes(j));
     }
+
+    std::size_t axes() const { return axes_; }
 
     // Rows in each box, people where points have persons, or any number above `enough`.  Each box may list codes.
     std::vector<std::int64_t> count(const Code* lo, const Code* hi, std::size_t boxes, std::int64_t enough,
-                                    Listed listed) const {
-        std::vector<std::int64_t> rows;
-        std::size_t axes = points_.axes;
-        for (std::size_t i = 0; i < boxes; ++i, listed.codes += listed.axis.size()) {
-            const Code *low = lo + i * axes, *high = hi + i * axes;
-            rows.push_back(points_.person.empty() ? count_rows(low, high, enough, listed)
-                                                  : count_people(low, high, enough, listed));
+                                    const Listed& listed) const {
+        std::vector<std::int64_t> found;
+        Query query{Box(axes_), listed, enough, {}};
+        for (std::size_t b = 0; b < boxes; ++b, lo += axes_, hi += axes_, query.listed.codes += listed.axis.size()) {
+            query.box.lo.assign(lo, lo + axes_);
+            query.box.hi.assign(hi, hi + axes_);
+            query.listed.narrow(query.box);
+            query.tally.clear();
+            count(query);
+            found.push_back(query.tally.count());
         }
-        return rows;
+        return found;
     }
 
   private:
+    struct Query {
+        Box box;
+        Listed listed;
+        std::int64_t enough;
+        Tally tally;
+
+        bool is_over() const { return tally.count() > enough; }
+    };
+
     // The points by their codes on one axis; none where codes lie far apart.
     struct CodeList {
         std::vector<std::uint32_t> points;
@@ -63,115 +112,77 @@ class BoxCounter {
 
     CodeList list_codes(std::size_t j) const {
         CodeList list{{}, {}, all_.lo[j], all_.hi[j]};
-        if (list.last - list.first > static_cast<std::int64_t>(points_.count)) return list;
+        if (list.last - list.first > static_cast<std::int64_t>(weights_.size())) return list;
         list.starts.assign(list.last - list.first + 2, 0);
-        for (std::size_t i = 0; i < points_.count; ++i) ++list.starts[points_[i][j] - list.first + 1];
+        for (std::size_t i = 0; i < weights_.size(); ++i) ++list.starts[point(i)[j] - list.first + 1];
         std::partial_sum(list.starts.begin(), list.starts.end(), list.starts.begin());
         std::vector<std::size_t> next(list.starts.begin(), list.starts.end() - 1);
-        list.points.resize(points_.count);
-        for (std::size_t i = 0; i < points_.count; ++i)
-            list.points[next[points_[i][j] - list.first]++] = static_cast<std::uint32_t>(i);
+        list.points.resize(weights_.size());
+        for (std::size_t i = 0; i < weights_.size(); ++i)
+            list.points[next[point(i)[j] - list.first]++] = static_cast<std::uint32_t>(i);
         return list;
     }
 
-    // The axis on which the fewest points are within the box decides how they are counted.
-    std::int64_t count_rows(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
-        std::span<const std::uint32_t> fewest;
-        bool any = false;
-        for (std::size_t j = 0; j < lists_.size(); ++j) {
-            if (lists_[j].is_empty()) continue;
-            auto here = lists_[j].between(lo[j], hi[j]);
-            if (!any || here.size() < fewest.size()) fewest = here;
-            any = true;
-        }
-        if (!any || fewest.size() > constants::listed_points) return count(lo, hi, enough, listed);
-        std::int64_t rows = 0;
-        for (std::size_t i = 0; i < fewest.size() && rows <= enough; ++i)
-            rows += holds(lo, hi, listed, fewest[i]) ? points_.weights[fewest[i]] : 0;
-        return rows;
-    }
-
-    bool holds(const Code* lo, const Code* hi, const Listed& listed, std::size_t i) const {
-        const Code* point = points_[i];
-        for (std::size_t j = 0; j < points_.axes; ++j)
-            if (point[j] < lo[j] || point[j] > hi[j]) return false;
-        return listed.holds(point);
-    }
-
     // Sides are measured in shares of the box around all points: there are no widths here.
-    KdTree build() {
-        for (std::size_t i = 0; i < points_.count; ++i) all_.cover(points_[i]);
-        return {points_.codes, points_.count, points_.axes, [&](std::size_t j, Code lo, Code hi) {
+    KdTree build(const Points& points) {
+        for (std::size_t i = 0; i < points.count; ++i) all_.cover(points[i]);
+        return {points.codes, points.count, points.axes, [&](std::size_t j, Code lo, Code hi) {
                     return (double{1} * hi - lo) / (double{1} * all_.hi[j] - all_.lo[j] + 1.0);
                 }};
     }
 
-    // People are not additive, so every leaf that a box meets is scanned, until enough are found.
-    std::int64_t count_people(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
-        std::int64_t people = 0;
-        std::vector<Person> seen;
-        for (std::size_t at = 0; at < rows_.size() && people <= enough;) {
-            bool apart = false;
-            for (std::size_t j = 0; j < points_.axes; ++j) apart |= tree_.hi(at)[j] < lo[j] || tree_.lo(at)[j] > hi[j];
-            if (!apart && !tree_.is_leaf(at)) {
-                ++at;
-                continue;
-            }
-            if (!apart) people += scan_people(at, lo, hi, listed, seen);
-            at = tree_.nodes()[at].after;
+    // The axis on which the fewest points are within the box decides how they are counted.
+    void count(Query& query) const {
+        std::span<const std::uint32_t> fewest;
+        bool any = false;
+        for (std::size_t j = 0; j < lists_.size(); ++j) {
+            if (lists_[j].is_empty()) continue;
+            auto here = lists_[j].between(query.box.lo[j], query.box.hi[j]);
+            if (!any || here.size() < fewest.size()) fewest = here;
+            any = true;
         }
-        return people;
+        if (!any || fewest.size() > constants::listed_points) return walk(query);
+        for (std::size_t i = 0; i < fewest.size() && !query.is_over(); ++i) add_point(query, fewest[i]);
     }
 
-    std::int64_t scan_people(std::size_t leaf, const Code* lo, const Code* hi, const Listed& listed,
-                             std::vector<Person>& seen) const {
-        std::int64_t people = 0;
-        for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
-            std::size_t point = tree_.order()[i];
-            if (!holds(lo, hi, listed, point)) continue;
-            Person person = points_.person[point];
-            if (person < 0) {
-                people += points_.weights[point];
-            } else if (std::find(seen.begin(), seen.end(), person) == seen.end()) {
-                seen.push_back(person);
-                ++people;
-            }
-        }
-        return people;
-    }
-
-    std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough, const Listed& listed) const {
-        std::int64_t rows = 0;
-        for (std::size_t at = 0; at < rows_.size() && rows <= enough;) {
+    // Rows of a node that lies within the box add up; people do not, nor do rows where codes are listed.
+    void walk(Query& query) const {
+        bool adds_up = query.listed.axis.empty() && person_.empty();
+        const Box& box = query.box;
+        for (std::size_t at = 0; at < rows_.size() && !query.is_over();) {
             const Code *low = tree_.lo(at), *high = tree_.hi(at);
-            bool apart = false, within = listed.axis.empty();
-            for (std::size_t j = 0; j < points_.axes; ++j) {
-                apart |= high[j] < lo[j] || low[j] > hi[j];
-                within &= low[j] >= lo[j] && high[j] <= hi[j];
+            bool apart = false, within = adds_up;
+            for (std::size_t j = 0; j < axes_; ++j) {
+                apart |= high[j] < box.lo[j] || low[j] > box.hi[j];
+                within &= low[j] >= box.lo[j] && high[j] <= box.hi[j];
             }
+            const auto& node = tree_.nodes()[at];
             if (!apart && !within && !tree_.is_leaf(at)) {
                 ++at;
                 continue;
             }
-            if (within) rows += rows_[at];
-            else if (!apart) rows += scan(at, lo, hi, listed);
-            at = tree_.nodes()[at].after;
+            if (within) query.tally.add(rows_[at], -1);
+            else if (!apart)
+                for (std::size_t i = node.begin; i < node.end; ++i) add_point(query, i);
+            at = node.after;
         }
-        return rows;
     }
 
-    std::int64_t scan(std::size_t leaf, const Code* lo, const Code* hi, const Listed& listed) const {
-        std::int64_t rows = 0;
-        for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
-            std::size_t point = tree_.order()[i];
-            rows += holds(lo, hi, listed, point) ? points_.weights[point] : 0;
-        }
-        return rows;
+    void add_point(Query& query, std::size_t i) const {
+        const Code* codes = point(i);
+        for (std::size_t j = 0; j < axes_; ++j)
+            if (codes[j] < query.box.lo[j] || codes[j] > query.box.hi[j]) return;
+        if (query.listed.holds(codes)) query.tally.add(weights_[i], person_.empty() ? -1 : person_[i]);
     }
 
-    Points points_;
+    const Code* point(std::size_t i) const { return codes_.data() + i * axes_; }
+
+    std::size_t axes_;
     Box all_;
     KdTree tree_;
+    std::vector<Code> codes_;
+    std::vector<std::int64_t> weights_;
+    std::vector<Person> person_;      // none where every row is another person
     std::vector<std::int64_t> rows_;  // of each node
     std::vector<CodeList> lists_;     // of each axis
 };

@@ -575,27 +575,19 @@ static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bit
     }));
 }
 
-// A counter looks at codes, weights and persons as long as it lives.
-struct HeldCounter {
-    Codes codes;
-    Ints weights;
-    Persons person;
-    BoxCounter counter;
-};
-
-static void hold_counter(HeldCounter* place, const Codes& codes, const Ints& weights, const Persons& person) {
+static void build_counter(BoxCounter* place, const Codes& codes, const Ints& weights, const Persons& person) {
     check_boxes(view(codes), view(weights));
     check_person(view(person, codes.shape(0)));
-    new (place) HeldCounter{codes, weights, person, BoxCounter(view(codes, weights, person))};
+    new (place) BoxCounter(view(codes, weights, person));
 }
 
-static Out<std::int64_t> count_boxes(const HeldCounter& held, const Codes& lo, const Codes& hi, std::int64_t enough,
+static Out<std::int64_t> count_boxes(const BoxCounter& counter, const Codes& lo, const Codes& hi, std::int64_t enough,
                                      const std::optional<Codes>& listed, const std::optional<Ints>& axes) {
     return hand_over(release_gil([&] {
-        check_corners(view(lo), view(hi), held.codes.shape(1));
-        if (!listed || !axes) return held.counter.count(lo.data(), hi.data(), lo.shape(0), enough, {});
-        check_listed(view(*listed), view(*axes), lo.shape(0), held.codes.shape(1));
-        return held.counter.count(lo.data(), hi.data(), lo.shape(0), enough, {listed->data(), view(*axes)});
+        check_corners(view(lo), view(hi), counter.axes());
+        if (!listed || !axes) return counter.count(lo.data(), hi.data(), lo.shape(0), enough, {});
+        check_listed(view(*listed), view(*axes), lo.shape(0), counter.axes());
+        return counter.count(lo.data(), hi.data(), lo.shape(0), enough, {listed->data(), view(*axes)});
     }));
 }
 
@@ -652,9 +644,10 @@ NB_MODULE(_kernels, m) {
             check_aims(kind, l, c, t, alpha);
             new (made) Aims{static_cast<Aims::Kind>(kind), l, c, t, alpha, ordered};
         });
-    nb::class_<HeldCounter>(m, "BoxCounter")
-        .def("__init__", &hold_counter, array, array, person)
-        .def("count", &count_boxes, array, array, one, nb::arg("listed").noconvert() = nb::none(), nb::arg("axes").noconvert() = nb::none());
+    nb::class_<BoxCounter>(m, "BoxCounter")
+        .def("__init__", &build_counter, array, array, person)
+        .def("count", &count_boxes, array, array, one, nb::arg("listed").noconvert() = nb::none(),
+             nb::arg("axes").noconvert() = nb::none());
     nb::class_<Words>(m, "Words")
         .def(nb::init<>())
         .def("number", &number_words, array, one, array, array)

@@ -313,6 +313,8 @@ def find_largest_k(rows_before: Ints, values_before: Ints, ranks: Ints) -> Ints:
     cells = [(0, len(rows_before) - 1, int(rows_before[-1]))]
     while cells:
         low, high, limit = cells.pop()
+        if high - low < 2 or rows_before[high] - rows_before[low] < 2:
+            continue
         inner = np.arange(low + 1, high)
         hiding = count_hiding_rows(rows_before, values_before, neighbours, (low, high), inner)
         best = hiding.max(initial=0)

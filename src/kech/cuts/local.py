@@ -41,12 +41,14 @@ CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with mor
 PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
 ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
 PROBE_FACTOR = 1.5  # and at k this factor apart all kinds of start are tried
-CLOSE_FACTOR = 1.25  # starts that cost no more than this factor of the cheapest are compared by a first step
+CLOSE_FACTOR = 1.06  # starts that cost no more than this factor of the cheapest are compared by a first step,
+WIDE_FACTOR = 1.25  # and among few classes, where a step is cheap and starts differ more, no more than this one
 LARGEST_PADDED_K = 32  # beyond this k padding costs next to nothing, unless the table is small
 SMALL_TABLE = 10_000  # rows of such a table
 MANY_CLASSES = 4000  # among so many classes the noise of padding evens out
 MOST_CANDIDATES = 6  # larger k that are compared with one
-FEW_CLASSES = 100  # among so few, noise may add more loss than one more row in every class: the next k is always tried
+FEW_CLASSES = 100  # among so few, noise may add more loss than one more row in every class: the next k is always tried,
+# and more starts are compared
 NOISE_SHARE = 0.2  # by which share the loss may turn out different, divided by the square root of the classes
 
 # The search of one k.
@@ -65,6 +67,9 @@ EFFORTS = {
 # A part of a table is searched at most so many times as long, for each row, as the whole table would be.  Measured on
 # 5 % of 100,000 and of 1,000,000 rows: 3 loses 0.2 to 2 % more than a search of its own, in one case 7 %; 1 up to 12 %.
 PART_FACTOR = 3
+# Of a larger table about so many times, ending with the step that comes nearest, so that an update takes no more than a
+# fifth of a release.  It loses 0.1 to 3.4 % more than 3, 1.6 % on average, in half the time (four tables, two k).
+LARGE_PART_FACTOR = 2
 # Of a part of a larger table the cheapest start is taken as it is: steps that compare starts took a quarter of the time
 # of its cut.  The loss was 1.7 % smaller to 2.5 % larger, 0.5 % on average (5 % of 100,000 rows, four tables, two k).
 LARGE_TABLE = 50_000
@@ -219,9 +224,11 @@ def space_out(ks: Sequence[int], factor: float) -> list[int]:
 def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> Partition:
     """The cheapest start, or the one that is cheapest after a first step of the search if several are close."""
     losses = {kind: expected_loss(start) for kind, start in starts.items()}
-    close = [kind for kind, loss in losses.items() if loss <= CLOSE_FACTOR * min(losses.values())]
+    cheapest = min(losses, key=losses.__getitem__)
+    factor = WIDE_FACTOR if starts[cheapest].classes <= FEW_CLASSES else CLOSE_FACTOR
+    close = [kind for kind, loss in losses.items() if loss <= factor * losses[cheapest]]
     if run.table_rows > LARGE_TABLE:
-        close = [min(close, key=losses.__getitem__)]
+        close = [cheapest]
     if len(close) == 1:
         return starts[close[0]]
     searches = {kind: prepare_search(starts[kind], k, run)(run.seed) for kind in close}
@@ -250,11 +257,11 @@ def search(
     state = best = begin(run.seed)
     rows, cells = min(points.rows, MOST_POINT_ROWS * len(points.weights)), points.rows * len(points.axes)
     progress, alone = progress_of(rows, effort, run.table_rows), points.rows < 2 * k
-    before, again, gained, least = 0, 0, 0, inf
+    before, again, gained, least, done = 0, 0, 0, inf, 0.0
     try:
         while not (alone or run.stopped or best.price <= 0):
-            done = progress(before + work_done(state, rows)) / share
-            if done >= 1:
+            last, done = done, progress(before + work_done(state, rows)) / share
+            if done + (done - last) / 2 * (run.table_rows > LARGE_TABLE) >= 1:
                 break
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = is_searched or state.rounds >= PAIR_ROUNDS
@@ -300,7 +307,8 @@ def progress_of(rows: int, effort: str | float, table_rows: int) -> Callable[[in
     if isinstance(effort, str):
         most = count_lookups(rows, effort)
         if table_rows:
-            part = PART_FACTOR * rows / table_rows * count_lookups(table_rows, effort)
+            factor = LARGE_PART_FACTOR if table_rows > LARGE_TABLE else PART_FACTOR
+            part = factor * rows / table_rows * count_lookups(table_rows, effort)
             most = max(EFFORTS[effort][0], min(most, part))
         return lambda work: work / most
     begin = monotonic()
