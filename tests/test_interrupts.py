@@ -38,6 +38,30 @@ def test_ctrl_c_while_kech_is_imported_is_no_traceback():
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
+LATE = """
+import enum, signal, sys
+from kech.__main__ import main
+
+build = enum.EnumType.__call__
+
+def build_and_press(kind, value, *names, **options):
+    if value == "ExplainType":
+        signal.raise_signal(signal.SIGINT)
+    return build(kind, value, *names, **options)
+
+enum.EnumType.__call__ = build_and_press
+main()
+"""
+
+
+def test_ctrl_c_while_a_command_imports_duckdb_aborts_nothing(tmp_path):
+    """Its import aborted Python, with a traceback; other imports lost the exception, or made another of it."""
+    (tmp_path / "people.csv").write_text("age,zip\n" + "".join(f"{i % 70},{i % 997}\n" for i in range(3_000)))
+    words = [sys.executable, "-c", LATE, "spectrum", tmp_path / "people.csv", "--qi", "age", "zip"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "kech: Stopped.\n")
+
+
 def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
     cleared = []
 

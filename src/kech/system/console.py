@@ -6,8 +6,10 @@ certificate.  Only the main thread receives it, and handlers of other programs s
 
 import os
 import signal
+import sys
 import threading
 import time
+from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -53,24 +55,53 @@ def listen(listener: Listener) -> Iterator[None]:
 
 INTERRUPT_EXIT_CODE = 130  # the exit code that shells use for Ctrl-C
 CLEANUP_SECONDS = 5.0  # after which no command is still cleaning up
+RETRY_SECONDS = 0.02  # between two attempts to stop a command that imports a module
 
 
-def stop_once(number: int, frame: FrameType | None) -> None:
-    """Handle the first Ctrl-C: stop the command, and ignore the next ones."""
-    signal.signal(signal.SIGINT, IgnoreInterrupt())
-    signal.default_int_handler(number, frame)
+class StopOnce:
+    """A handler that lets the first Ctrl-C stop the command, and ignores the next ones.
+
+    An import is finished before: inside one the exception may get lost, become another one, or abort Python.
+    """
+
+    def __init__(self) -> None:
+        self.imports = count_imports(sys._getframe())
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Stop the command now, or a little later if it is importing a module."""
+        if count_imports(frame) > self.imports:
+            start_new_thread(press_later, ())
+            return
+        signal.signal(signal.SIGINT, IgnoreInterrupt(self))
+        signal.default_int_handler(number, frame)
+
+
+def count_imports(frame: FrameType | None) -> int:
+    """Calls of the import system on the stack."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename.startswith("<frozen importlib")
+        frame = frame.f_back
+    return count
+
+
+def press_later() -> None:
+    """Repeat Ctrl-C after a moment, unless the command has ended."""
+    time.sleep(RETRY_SECONDS)
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        interrupt_main()
 
 
 class IgnoreInterrupt:
     """A handler that ignores Ctrl-C while a command cleans up; a later Ctrl-C stops it again."""
 
-    def __init__(self) -> None:
-        self.since = time.monotonic()
+    def __init__(self, stop: StopOnce) -> None:
+        self.stop, self.since = stop, time.monotonic()
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Ignore Ctrl-C until the time for cleaning up is over."""
         if time.monotonic() > self.since + CLEANUP_SECONDS:
-            stop_once(number, frame)
+            self.stop(number, frame)
 
 
 @contextmanager
@@ -93,26 +124,28 @@ def interrupt_once(ignore_until_exit: bool) -> Iterator[None]:
     if current_handler() is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, stop_once)
+    signal.signal(signal.SIGINT, StopOnce())
     try:
         yield
     finally:
         ignores = isinstance(current_handler(), IgnoreInterrupt)
-        if ignores or current_handler() is stop_once:
+        if ignores or isinstance(current_handler(), StopOnce):
             after = signal.SIG_IGN if ignores and ignore_until_exit else signal.default_int_handler
             signal.signal(signal.SIGINT, after)
 
 
 def ignore_interrupts() -> None:
     """Ignore Ctrl-C while a command that was stopped in another way cleans up."""
-    if current_handler() is stop_once:
-        signal.signal(signal.SIGINT, IgnoreInterrupt())
+    handler = current_handler()
+    if isinstance(handler, StopOnce):
+        signal.signal(signal.SIGINT, IgnoreInterrupt(handler))
 
 
 def accept_interrupts() -> None:
     """Let the next Ctrl-C stop the command: the last one only ended a search inside it."""
-    if isinstance(current_handler(), IgnoreInterrupt):
-        signal.signal(signal.SIGINT, stop_once)
+    handler = current_handler()
+    if isinstance(handler, IgnoreInterrupt):
+        signal.signal(signal.SIGINT, handler.stop)
 
 
 @contextmanager
