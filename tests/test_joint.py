@@ -433,20 +433,32 @@ def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
 COHORTS = {"[20, 24]": MARCH[:2], "[31, 39]": MARCH[2:], "[23, 30]": [(6, "fay", 23, "a"), (7, "gil", 27, "d")]}
 
 
-def publish_by_hand(folder, withdrawn):
+def publish_by_hand(folder, withdrawn, cohorts=COHORTS):
     """March: the first two cohorts.  April: row 1 has left, its cohort is withdrawn, and the third one arrives."""
-    versions = [(MARCH, ["[20, 24]", "[31, 39]"]), ([*MARCH[1:], *COHORTS["[23, 30]"]], ["[31, 39]", "[23, 30]"])]
-    releases, originals = [], []
+    gone, stays, new = cohorts
+    versions = [(MARCH, [gone, stays]), ([*MARCH[1:], *cohorts[new]], [stays, new])]
+    sections = [{"withdrawn": 0}, {"withdrawn": withdrawn}]
+    return write_series(folder, versions, cohorts, sections)
+
+
+def write_series(folder, versions, cohorts, sections):
+    """Originals, and certified releases of a series: of each version its rows, the labels of its cohorts and counts."""
+    releases, originals, known = [], [], set()
     for place, (rows, labels) in enumerate(versions):
         originals.append(write(folder / f"{place}.csv", HEADER, rows))
-        cells = [(label, row[3]) for label in labels for row in COHORTS[label]]
-        counts = {"cohorts": 2, "new_cohorts": 2 - place, "arrivals": 2 if place else 5, "waiting": 0, "at_cut": {}}
-        counts |= {"version": place + 1, "withdrawn": withdrawn * place, "withdrawn_before": 0, "returned": 0}
-        releases.append(certified(folder / f"{place}_safe.csv", cells))
+        new = [label for label in labels if label not in known]
+        counts = {"version": place + 1, "cohorts": len(labels), "new_cohorts": len(new), "waiting": 0, "at_cut": {}}
+        counts |= {"withdrawn_before": 0, "returned": 0, "arrivals": sum(len(cohorts[label]) for label in new)}
+        known |= {*labels}
+        releases.append(
+            certified(
+                folder / f"{place}_safe.csv", [(label.strip(), row[3]) for label in labels for row in cohorts[label]]
+            )
+        )
         beside = folder / f"{place}_safe.csv.certificate.json"
         claims = json.loads(beside.read_text("utf-8"))
-        claims["claims"]["rows_in"] = None
-        beside.write_text(json.dumps(claims | {"series": counts | {"promise": PROMISE}}), "utf-8")
+        claims["claims"]["rows_in"], claims["parameters"]["k"] = None, 2
+        beside.write_text(json.dumps(claims | {"series": counts | sections[place] | {"promise": PROMISE}}), "utf-8")
     return releases, originals
 
 
@@ -476,3 +488,35 @@ def test_a_series_that_says_that_nothing_is_withdrawn_is_taken_at_its_word(folde
     found = kech.compute_joint_risk(*publish_by_hand(folder, withdrawn=0), key="id").to_json()
 
     assert (found["joint_k"], found["below"]) == (1, 1)
+
+
+@pytest.mark.parametrize("label", ["[20, 24] ", "[22, 24]"])
+@pytest.mark.parametrize("withdrawn", [0, 2])
+def test_a_cohort_that_takes_the_place_of_another_is_not_one_that_grew(folder, label, withdrawn):
+    """The new cohort has the cells of the one that left and one more, under its label or another for the same rows."""
+    new = [(number, "gil", age, cell) for number, age, cell in ((6, 22, "a"), (7, 23, "b"), (8, 24, "d"))]
+    cohorts = dict(list(COHORTS.items())[:2]) | {label: new}
+
+    found = kech.compute_joint_risk(*publish_by_hand(folder, withdrawn, cohorts), key="id").to_json()
+
+    (difference,) = found["differences"]
+    assert difference["same_label"] + difference["widened"] == (not withdrawn)
+    assert found["holds"] or not withdrawn
+
+
+def test_a_row_that_left_while_it_waited_is_not_looked_for(folder):
+    """Row 9 waits in March and is gone in April: it was never published, though later labels would hold it."""
+    later = {
+        "[26, 30]": [(6, "fay", 27, "a"), (7, "gil", 28, "b")],
+        "[25, 29]": [(8, "hal", 25, "d"), (10, "jo", 26, "d")],
+    }
+    cohorts = dict(list(COHORTS.items())[:2]) | later
+    labels = list(cohorts)
+    april = [*MARCH, *later["[26, 30]"]]
+    rows = [[*MARCH, (9, "ida", 29, "d")], april, [*april, *later["[25, 29]"]]]
+    versions = list(zip(rows, (labels[:2], labels[:3], labels), strict=True))
+    sections = [{"withdrawn": 0, "waiting": waiting} for waiting in ("<2", 0, 0)]
+
+    found = kech.compute_joint_risk(*write_series(folder, versions, cohorts, sections), key="id").to_json()
+
+    assert (found["below"], found["joint_k"], found["rows"], found["holds"]) == (0, 2, 7, True)

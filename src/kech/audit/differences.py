@@ -6,8 +6,9 @@ all classes together whose labels overlap, so that coarser labels hide nobody wh
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,29 +60,33 @@ def find_differences(
     group = group_classes((covers[first], covers[second]), (len(ours), len(theirs)))
     joined = list(zip(*join_contents(ours, theirs, group), strict=True))
     movers = count_movers(covers[first], covers[second], group, len(ours), person)
-    is_series = all(version.section for version in pair)
-    by_people, exchanges = person is not None and not is_series, is_series and withdraws(pair[1])
+    exchanges, is_series = count_exchanges(*pair, k), all(version.section for version in pair)
+    by_people = person is not None and not is_series
     return Difference(
         first,
         second,
-        sum(is_small(*change, k) and not (exchanges and is_exchange(*change)) for change in grown),
-        sum(is_contained(*change, k) for change in apart),
-        sum(
-            count_few(change, counts, k, by_people)
-            for change, counts in zip(joined, movers, strict=True)
-            if not (exchanges and is_exchange(*change))
-        ),
+        sum_unexplained((is_small(*change, k) for change in grown), exchanges),
+        sum_unexplained((is_contained(*change, k) for change in apart), exchanges),
+        sum_unexplained(map(partial(count_few, k=k, by_people=by_people), joined, movers), exchanges),
     )
 
 
-def withdraws(version: LinkedVersion) -> bool:
-    """Whether a release of a series says that cohorts left: others may have come in their place."""
-    return bool(version.section and count_missing(version.section))
+def count_exchanges(first: LinkedVersion, second: LinkedVersion, k: int) -> int:
+    """In how many places cohorts of a series may have come where others left, by its own counts.
+
+    Cohorts have k rows or more and are never divided, so in a series a smaller difference is always such an exchange.
+    """
+    if not (first.section and second.section):
+        return 0
+    left = count_missing(second.section)
+    came = left + int(second.linkage.release.sizes.sum() - first.linkage.release.sizes.sum())
+    return max(0, min(left, came) // k)
 
 
-def is_exchange(one: Content, other: Content) -> bool:
-    """Whether rows left and rows came: the difference does not tell how many, since equal cells cancel out."""
-    return bool(one - other) and bool(other - one)
+def sum_unexplained(rows: Iterable[int], exchanges: int) -> int:
+    """Differences, or rows that they show, in more places than exchanges of cohorts explain."""
+    shown = sorted(filter(None, rows))
+    return sum(shown[exchanges:])
 
 
 def count_movers(first: Cover, second: Cover, group: Ints, classes: int, person: Ints | None) -> list[tuple[int, int]]:

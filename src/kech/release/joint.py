@@ -4,8 +4,8 @@ In: releases, each linked to its own version of the table, with a key that finds
 Out: which key could be in which class of each release, for a reader and for the owner; and where it must be in one.
 
 A release must hold every row of its version that a class covers, but for one of a series that says that rows wait or
-were withdrawn: a row may wait, unless an earlier release in which none waits could hold it; and it may be withdrawn, if
-it could be in a class that lost rows since.
+were withdrawn: a row may wait, or have left while it did, unless it was there when none waited; and it may be
+withdrawn, if it could be in a class that lost rows since.
 """
 
 from collections.abc import Mapping, Sequence
@@ -121,11 +121,11 @@ def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> 
     certain = find_present(covers)
     for index, version in enumerate(versions):
         section, earlier = version.section, versions[:index]
-        if section and section["waiting"]:
-            waits = np.ones(len(certain), bool)
-            for before in (each for each in earlier if each.section and not each.section["waiting"]):
-                waits[before.key] = False
-            certain[waits, index] = False
+        if section:
+            may_wait = np.ones(len(certain), bool)
+            for each in (each for each in versions[: index + 1] if each.section and not each.section["waiting"]):
+                may_wait[each.key] = False
+            certain[may_wait, index] = False
         if section and count_missing(section):
             certain[find_withdrawn(version, earlier, covers, len(certain)), index] = False
     return certain

@@ -10,7 +10,7 @@ import numpy as np
 from kech.errors import BadSeries
 from kech.release.series.hashes import find_positions, number_alike
 from kech.release.series.matching import Bools, Match
-from kech.release.series.store import Store
+from kech.release.series.store import Ints, Store
 from kech.tables.table import Table
 
 WRONG_KEY = (
@@ -23,7 +23,7 @@ WRONG_KEY = (
 MOST_ALIKE = 0.5  # of departed rows with cells of their own: from so many on, new rows with these cells are the same
 OVER_CHANCE = 5  # so many times as many as of rows that stayed, and one, are no accident
 RENAMED = (
-    "{count:,} rows that the series knows are gone, and new rows have their very cells under other keys. Published "
+    "{count:,} rows that the series knows are gone, and later rows have their very cells under other keys. Published "
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
@@ -41,7 +41,7 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
-    if most < 1 and (renamed := find_renamed(match, published, k)):
+    if most < 1 and (renamed := find_renamed(match, published, k) or find_trickle(match, published, k)):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 
@@ -58,6 +58,37 @@ def find_renamed(match: Match, published: Bools, k: int) -> int:
     groups = [twin[gone & (born == version)] for version in np.unique(born)]
     counts += [int(group.sum()) for group in groups if group.sum() >= max(k, find_accidents(group, twin[stayed]))]
     return max(counts, default=0)
+
+
+def find_trickle(match: Match, published: Bools, k: int) -> int:
+    """Rows that left and came again under other keys, a few in each version; 0 where none did now, or by accident.
+
+    Compared are rows whose cells nobody had before them: those that are gone with those that stayed, born together.
+    """
+    if not count_renamed(match, ~match.present):
+        return 0
+    rows, versions = match.history.rows, int(match.history.cohorts.born.max()) + 1
+    born = match.history.cohorts.born[rows.cohort]
+    which = number_alike(np.concatenate([rows.cells, match.cells[match.new]]))
+    own, now = which[: len(born)], which[len(born) :]
+    is_first, is_twin = find_first(own, born), (np.bincount(which) > 1)[own]
+    gone, stayed = is_first & ~match.present, is_first & match.present & published
+    left, kept, twins = (np.bincount(born[some], minlength=versions) for some in (gone, stayed, stayed & is_twin))
+    ratio = left / np.maximum(kept, 1)
+    accidents = OVER_CHANCE * (np.where(kept, ratio * twins, left).sum() + max(ratio.max(), 1))
+    count = int((gone & is_twin).sum())
+    return count if count >= max(k, accidents) and np.isin(own[gone], now).any() else 0
+
+
+def find_first(which: Ints, born: Ints) -> Bools:
+    """Rows whose cells no row had that was born before them or with them."""
+    order = np.lexsort((born, which))
+    cells, born = which[order], born[order]
+    begins = np.r_[True, cells[1:] != cells[:-1]]
+    alone = begins & np.r_[(cells[1:] != cells[:-1]) | (born[1:] != born[:-1]), True]
+    is_first = np.zeros(len(which), bool)
+    is_first[order[alone]] = True
+    return is_first
 
 
 def find_limit(gone: Bools, stayed: Bools) -> float:
