@@ -1,5 +1,9 @@
 """What each quasi-identifier costs the others, and which follow from another one."""
 
+import re
+from dataclasses import replace
+from html import unescape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,9 +46,23 @@ def test_inspect_and_preview_suggest_with_a_figure(run, folder):
     town = write_csv(generate_town(800), folder / "town.csv")
     told = run("inspect", town, "--json").json["costs"]
     share = 1 - told[0]["others_without"] / told[0]["others"]
-    said = f"{told[0]['column']!r} costs the other columns most: without it they would lose about {100 * share:.0f}"
+    said = f"Without {told[0]['column']!r} the other columns would lose about {100 * share:.0f}"
     assert said in run("inspect", town).out.replace("\n", " ")
-    assert "costs the other columns most" in run("preview", town, "--qi", "age,zip,job", "--k", 4).out
+    assert "the other columns would lose" in run("preview", town, "--qi", "age,zip,job", "--k", 4).out
+
+
+def test_a_column_that_is_kept_as_it_is_is_not_advised_to_go(offenders):
+    """Leaving out sex saves most, but it is printed as it is: the advice names a column that is blurred."""
+    with kech.read_table(offenders) as table:
+        found = kech.inspect_table(table, k=4)
+    losses = {"sex": (0.0, 0.11, 0.08), "cabin": (0.25, 0.07, 0.05), "port": (0.03, 0.1, 0.09)}
+    names = ("column", "loss", "others", "others_without")
+    costs = [
+        replace(found.costs[0], **dict(zip(names, (column, *figures), strict=True)))
+        for column, figures in losses.items()
+    ]
+    said = unescape(replace(found, costs=tuple(costs))._repr_html_())
+    assert re.findall(r"Without\W*(\w+)", said) == ["cabin"]
 
 
 @pytest.mark.parametrize("names", [["age"], ["age", "sex"]])

@@ -147,7 +147,7 @@ def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
     shown = run(*words, "--k", 5, "--protect", "none", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
     assert "hides among at least 120: 120 rows in 1 class, " in shown
     assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
-    assert "person: published as it is, and nearly every row has a value of its own: leave it out" in shown
+    assert "person: published as it is, and most rows have a value of their own: leave it out" in shown
     assert "ends of age are not moved at random, so many are somebody's value (--protect none)." in shown
     shown = run(*words, "--k", 5, "-o", folder / "two.csv", "--effort", "quick").out
     assert "not moved at random" not in shown and "one class" not in shown
@@ -244,7 +244,7 @@ def test_a_value_that_points_at_its_row_is_told_before_the_release(crew):
     with kech.read_table(crew) as table:
         columns = {column.column: column for column in kech.inspect_table(table).columns}
     assert columns["fare"].role == "quasi-identifier" and "its own amount" in columns["fare"].reason
-    assert columns["hba1c"].role == "sensitive" and "Nearly every row has a value of its own" in columns["hba1c"].hint
+    assert columns["hba1c"].role == "sensitive" and "Most rows have a value of their own" in columns["hba1c"].hint
     assert columns["survived"].hint is None
 
 
@@ -305,7 +305,4 @@ def test_one_column_is_spoken_of_as_one(run, folder):
         folder / "safe.csv",
     )
     assert "in 1 other column: " in shown.out + shown.err
-    assert (
-        "glucose: published as it is, and nearly every row has a value of its own: leave it out"
-        in shown.out + shown.err
-    )
+    assert "glucose: published as it is, and most rows have a value of their own: leave it out" in shown.out + shown.err

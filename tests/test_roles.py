@@ -89,7 +89,8 @@ def test_whole_numbers_that_all_differ_are_no_findings():
 
 def test_what_follows_from_a_quasi_identifier_is_one():
     age = [20 + row % 40 for row in range(200)]
-    found = guess({"age": age, "zz": [years // 10 for years in age], "qq": [row % 7 for row in range(200)]})
+    unknown = [row % 7 for row in range(200)]
+    found = guess({"qq": unknown, "zz": [years // 10 for years in age], "age": age})
     assert (found["zz"].role, found["zz"].reason) == ("quasi-identifier", "it follows from 'age'")
     assert found["qq"].role == "plain"
 
@@ -127,7 +128,7 @@ def test_cut_names_and_neighbours_tell_what_a_column_is():
 
 
 def test_where_nothing_points_at_a_person_something_must():
-    found = guess({"zz": [row % 7 for row in range(60)], "qq": [row % 3 for row in range(60)]})
+    found = guess({"zz": [row % 7 for row in range(60)], "qq": [row % 30 for row in range(60)]})
     assert {column.role for column in found.values()} == {"quasi-identifier"}
     assert all(column.confidence < 0.5 for column in found.values())
 
@@ -136,13 +137,34 @@ def test_codes_without_an_order_become_sets(run, folder):
     rows = range(80)
     columns = {"race": [1 + row % 7 for row in rows], "SEX": [1 + row % 2 for row in rows]}
     columns |= {"birthplace": [19 + row % 10 for row in rows], "Pclass": [1 + row % 3 for row in rows]}
-    columns |= {"age": [20 + row % 50 for row in rows]}
+    columns |= {"age": [20 + row % 50 for row in rows], "school": [6 + row % 13 for row in rows]}
+    columns |= {"commune": [1 + 97 * row % 194 for row in rows], "fips": [6001 + 2 * row for row in rows]}
+    columns = {name: [*values, *values] for name, values in columns.items()}
     path, plan = folder / "codes.csv", folder / "kech.toml"
     pd.DataFrame(columns).to_csv(path, index=False)
     shown = run("inspect", path, "--plan", plan).out
     assert "'race': Its numbers seem to be codes without an order: --axis race=set makes sets of them." in shown
     kinds = {name: axis.kind for name, axis in kech.read_request(plan).axes.items()}
-    assert kinds == {**dict.fromkeys(("race", "SEX", "birthplace", "Pclass"), "set"), "age": "number"}
+    sets = dict.fromkeys(("race", "SEX", "birthplace", "Pclass", "commune", "fips"), "set")
+    assert kinds == {**sets, "age": "number", "school": "number"}
+
+
+def test_codes_for_what_is_not_known_are_named_if_many_have_them():
+    rows = range(300)
+    found = guess(
+        {
+            "age": [99 if row % 10 == 0 else 18 + row % 70 for row in rows],
+            "income": [-9 if row % 20 == 0 else 1000 * (row % 50) for row in rows],
+            "children": [97 if row == 7 else row % 5 for row in rows],  # one row: never named
+            "years_at_company": [row % 99 + 1 for row in rows],  # 97 to 99 are years as others are
+            "city": ["a", "b", "c"] * 100,
+        }
+    )
+    hints = {name: column.hint or "" for name, column in found.items()}
+    assert "Codes such as 99 look like 'not known' (30 rows)" in hints["age"]
+    assert "Codes such as -9 look like 'not known' (15 rows)" in hints["income"]
+    assert not [name for name in ("children", "years_at_company") if "not known" in hints[name]]
+    assert "97" not in hints["children"]
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -241,12 +263,27 @@ def test_survival_times_years_and_ratings_are_told_by_name():
             "YearsInCurrentRole": [row % 19 for row in rows],
             "zz": [row % 2 for row in rows],
             "city": ["a", "b", "c"] * 40,
+            "sample.yr": [1995 + row % 9 for row in rows],
+            "normexam": [row % 37 / 10 for row in rows],
+            "last": [row % 11 for row in rows],
         }
     )
     roles = {"time": "sensitive", "yrs.since.phd": "quasi-identifier", "rate_marriage": "sensitive"}
+    roles |= {"sample.yr": "quasi-identifier", "normexam": "sensitive", "last": "sensitive"}
     assert {name: found[name].role for name in roles} == roles
     kinds = {"occupation": "set", "YearsInCurrentRole": None, "zz": "set"}
     assert {name: found[name].suggested for name in kinds} == kinds
+
+
+def test_what_tells_an_event_is_sensitive():
+    """Flags beside a time or with its ending, and values that only those have to whom something happened."""
+    times, flags = [7 * row % 90 for row in range(120)], [row % 2 for row in range(120)]
+    columns = {"city": list("abc") * 40, "futime": times, "mgus": flags, "age": times, "t1": times, "q1": flags[::-1]}
+    chapters = [None if flag else "abc"[row % 3] for row, flag in enumerate(flags)]
+    found = guess({**columns, "zip": times, "death": flags, "chapter": chapters, "town": list("aab") * 40})
+    told = ["mgus", "q1", "chapter"]
+    assert [found[name].role for name in told] == ["sensitive"] * 3
+    assert found["chapter"].reason == "it tells 'death', by where it is empty"
 
 
 def test_a_party_or_a_remark_is_not_the_person():

@@ -18,6 +18,7 @@ from kech.axes.spelling import (
     hint_at_own_values,
     hint_at_prefixes,
     hint_at_text,
+    hint_at_unknown,
     hint_at_variants,
     join_hints,
 )
@@ -295,14 +296,17 @@ def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
 
 
 def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats, counts: Ints) -> Hint | None:
-    """What to say of a quasi-identifier of numbers or dates."""
-    if role != "quasi-identifier":
+    """What to say of a published column of numbers, or of a quasi-identifier of dates."""
+    if role not in ("quasi-identifier", "sensitive"):
         return None
+    unknown = hint_at_unknown(values, counts) if kind == "number" else None
+    if role == "sensitive":
+        return unknown
     if kind == "number" and column not in table.request.axes:
         texts, _ = table.values(column, "text")
         if hint := hint_at_codes(column, texts):
             return hint
-    return hint_at_far_rows(values, counts)
+    return unknown or hint_at_far_rows(values, counts)
 
 
 def describe_axis(parameters: dict[str, Any]) -> str:

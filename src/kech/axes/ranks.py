@@ -21,6 +21,7 @@ DOTS = ".."
 NOTHING = -1
 LONGEST_SET = 50  # members; longer sets are printed as `*`
 RARE = re.compile("[0-9]+ rare values?")  # the label of values that fewer than k rows have
+NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?")
 MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # a value alone that looks like another label
 
 
@@ -168,7 +169,17 @@ def set_label(texts: Sequence[str], rare: int) -> str:
     if len(texts) == 1 and not rare and not MISREAD.match(texts[0]):
         return texts[0]
     rare_member = [f"{rare} rare value{'s' * (rare > 1)}"] if rare else []
-    return "{" + ", ".join([*map(member, sorted(texts)), *rare_member]) + "}"
+    return "{" + ", ".join([*map(member, sort_members(texts)), *rare_member]) + "}"
+
+
+def sort_members(texts: Sequence[str]) -> list[str]:
+    """The values of a set in the order in which people read them: numbers by their size.
+
+    >>> sort_members(["10", "2", "-1"]), sort_members(["10", "2", "a"])
+    (['-1', '2', '10'], ['10', '2', 'a'])
+    """
+    are_numbers = all(map(NUMBER.fullmatch, texts))
+    return sorted(texts, key=lambda text: (float(text), text)) if are_numbers else sorted(texts)
 
 
 def member(text: str) -> str:

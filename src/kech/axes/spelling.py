@@ -159,7 +159,9 @@ def half_prefixes(codes: Collection[str]) -> set[str]:
 
 
 MOSTLY = 0.9
-FEW_ROWS = 10  # with fewer rows no outlier is reported
+FEW_ROWS = 10  # with fewer rows no outlier is reported, and no code is named
+FAR_GAPS = 3  # times the widest gap between other values, from which on a code stands apart
+UNKNOWN = [-1, *(sign * (10**digits - less) for digits in range(1, 8) for less in (1, 2, 3) for sign in (1, -1))]
 MANY_CODES = 10  # codes of one length; categories are usually fewer
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
 MISSING = (
@@ -243,7 +245,7 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
 def hint_at_own_values() -> Hint:
     """A sensitive column that is published as it is, and points at its rows."""
     return Hint(
-        "Nearly every row has a value of its own. If others can know it, make it a quasi-identifier, or leave it out."
+        "Most rows have a value of their own. If others can know it, make it a quasi-identifier, or leave it out."
     )
 
 
@@ -314,6 +316,28 @@ def is_postcode(column: str) -> bool:
 def as_words(column: str) -> str:
     """The name of a column in small letters, with `_` between words."""
     return re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+
+
+def hint_at_unknown(values: Floats, counts: Ints) -> Hint | None:
+    """A hint at codes such as 98, 99 or -9 that stand apart, which surveys write for what they do not know.
+
+    They are negative where no other value is, or behind a gap.  A code that few rows have is not named.
+    """
+    is_code = np.isin(values, UNKNOWN)
+    rest = values[~is_code]
+    if not is_code.any() or len(rest) < 2:
+        return None
+    gap = FAR_GAPS * float(np.diff(rest).max())
+    far = is_code & ((values > rest[-1] + gap) | ((values < 0) & (rest[0] >= 0)))
+    rows = np.where(far, counts, 0)
+    if rows.max() < FEW_ROWS:
+        return None
+    code = f"{values[rows.argmax()]:.0f}"
+    return Hint(
+        f"Codes such as {code} look like 'not known' ({rows.sum():,} rows). If they are, empty these cells in the "
+        f"file, or say --null-values={code}, which holds for every column.",
+        is_planned=False,
+    )
 
 
 def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:

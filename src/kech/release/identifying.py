@@ -1,4 +1,4 @@
-"""Identifying columns: published as they are, and nearly every row has values of its own in them, alone or together.
+"""Identifying columns: published as they are, and most rows have a value of their own in one, or nearly all in several.
 
 In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own; and
 all else that the maker of a release should look at.
@@ -8,7 +8,7 @@ The rule is that of `published.py`, which looks at a written file: the likeliest
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.release.published import NEARLY_ALL, likeliest_pairs
+from kech.release.published import NEARLY_ALL, OWN_VALUES, likeliest_pairs
 from kech.tables.table import Table
 
 
@@ -20,16 +20,16 @@ def find_doubts(table: Table, published: Table, axes: Sequence[Mapping[str, Any]
         "dropped": list(table.dropped),
         "identifying": [name for name in as_they_are if is_identifying(published, name)],
         "identifying_together": find_identifying_together(published, as_they_are),
-        "rare_texts": [name for name in sets if is_identifying(table, name)],
+        "rare_texts": [name for name in sets if is_identifying(table, name, NEARLY_ALL)],
         "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
     }
 
 
-def is_identifying(table: Table, column: str) -> bool:
-    """Whether nearly every row that has a value in this column has one of its own."""
+def is_identifying(table: Table, column: str, share: float = OWN_VALUES) -> bool:
+    """Whether most rows that have a value in this column have one of their own."""
     distinct, rows = count_held(table, column)
-    return distinct > NEARLY_ALL * rows
+    return distinct > share * rows
 
 
 def count_held(table: Table, column: str) -> tuple[int, int]:
@@ -41,7 +41,7 @@ def count_held(table: Table, column: str) -> tuple[int, int]:
 def find_identifying_together(table: Table, columns: Sequence[str]) -> list[list[str]]:
     """Pairs of columns on which nearly every row is unique; all columns where no pair is enough."""
     counts = {name: count_held(table, name) for name in columns}
-    names = [name for name, (distinct, rows) in counts.items() if distinct <= NEARLY_ALL * rows]
+    names = [name for name, (distinct, rows) in counts.items() if distinct <= OWN_VALUES * rows]
     pairs = likeliest_pairs({name: counts[name][0] for name in names})
     identifying = [list(pair) for pair in pairs if identify_together(table, pair, counts)]
     if identifying or len(names) < 3:

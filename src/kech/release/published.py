@@ -30,6 +30,7 @@ from kech.tables.repeats import classify_by_name
 
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
+OWN_VALUES = 0.75  # distinct values by rows, from which on at least half of the rows have a value of their own
 FIRST_BATCHES = 20  # of a file
 MOST_PAIRS = 10  # that are looked at
 
@@ -103,9 +104,9 @@ def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_identifying(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
-    """Columns published as they are, in which nearly every row that has a value has one of its own."""
+    """Columns published as they are, in which most rows that have a value have one of their own."""
     names = [*document["sensitive"], *document["kept"]]
-    return [name for (name,) in find_unique(path, dialect_of(document), [(name,) for name in names])]
+    return [name for (name,) in find_unique(path, dialect_of(document), [(name,) for name in names], OWN_VALUES)]
 
 
 def find_identifying_together(path: AnyPath, document: Mapping[str, Any], alone: Collection[str]) -> list[list[str]]:
@@ -155,8 +156,10 @@ def find_repeats(path: AnyPath, document: Mapping[str, Any]) -> dict[str, tuple[
     }
 
 
-def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Sets of columns on which nearly every row that has a value has one of its own.
+def find_unique(
+    path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]], share: float = NEARLY_ALL
+) -> list[tuple[str, ...]]:
+    """Sets of columns on which this share of the rows that have a value, or more, have one of their own.
 
     The rows are in no order, so the first ones tell which columns are worth a look at all of them.
     """
@@ -169,7 +172,9 @@ def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[
             for row_hashes, columns in zip(hashes, sets, strict=True):
                 row_hashes.append(mix([cells[name] for name in columns]))
         sets = [
-            columns for columns, row_hashes in zip(sets, hashes, strict=True) if _is_unique(np.concatenate(row_hashes))
+            columns
+            for columns, row_hashes in zip(sets, hashes, strict=True)
+            if _is_unique(np.concatenate(row_hashes), share)
         ]
     return list(sets)
 
@@ -186,10 +191,10 @@ def hash_present(cells: Sequence[Cell]) -> Ints:
     return hashes
 
 
-def _is_unique(cells: Ints) -> bool:
+def _is_unique(cells: Ints, share: float) -> bool:
     present = np.sort(cells[cells != 0])
     distinct = min(len(present), 1) + int(np.count_nonzero(np.diff(present)))
-    return distinct > NEARLY_ALL * len(present)
+    return distinct > share * len(present)
 
 
 def normalize_cell(cell: Cell) -> Cell:

@@ -13,6 +13,7 @@ TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days fr
 SPACE = "\u00a0"
 MOST_NAMED = 3  # columns that have a sentence of their own
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
+COARSE = 0.5  # of the mean loss: a column that loses less is nearly kept as it is, and nobody drops it
 
 
 def release_words(
@@ -93,13 +94,14 @@ def several_rows_words(stated: Mapping[str, Any] | None, rows: int, *, of_series
 
 
 def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which quasi-identifiers to drop: the dearest for the others, and those that follow from another one."""
-    dearest = [cost for cost in costs[:1] if cost["others"] - cost["others_without"] >= WORTH_SAYING]
-    for cost in dearest:
+    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another one."""
+    mean = sum(cost["loss"] for cost in costs) / max(1, len(costs))
+    dear = [cost for cost in costs if cost["others"] - cost["others_without"] >= WORTH_SAYING]
+    for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean][:1]:
         saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
         yield (
-            f"{quote(cost['column'])} costs the other columns most: without it they would lose about {saved} less. "
-            "If nobody needs it, do not publish it."
+            f"Without {quote(cost['column'])} the other columns would lose about {saved} less. If nobody needs it, do "
+            "not publish it."
         )
     follows = {cost["column"]: cost["follows"] for cost in costs if cost["follows"]}
     origins = {column: find_origin(column, follows) for column in follows}

@@ -13,7 +13,7 @@ from math import log2
 
 from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, TEXT, TIME_TO_EVENT, UNORDERED
+from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, PLACES, TEXT, TIME_TO_EVENT, UNORDERED
 from kech.tables.engine import ColumnFacts
 from kech.tables.person_names import names_people, names_things
 from kech.tables.repeats import MOST_SHARE
@@ -31,9 +31,11 @@ HEAVIEST = 700  # weight or height of a person; beyond are weights of a survey
 OLDEST = 130
 SHORTEST_POSTCODE = 4
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
+MOST_PLACES, MOST_SCHOOL = 1000, 25  # codes of places; years that somebody went to school
 MOST_PAIRS = 60  # of columns that are compared
 FEWEST_ALIKE, ALIKE = 3, 0.8  # sensitive columns with the same codes, and their share of the columns with them
 FARTHEST, NEXT = 3, 2  # columns apart, that two may be which tell what stands between them; sensitive ones
+FIRST_YEAR, LAST_YEAR = 1850, 2100
 CODED_YEAR = 1000  # the least number that may be a year or a date
 
 YES_OR_NO = [
@@ -61,7 +63,7 @@ class Look:
     facts: ColumnFacts
     texts: Sequence[str]  # a sample of its distinct values
     numbers: Sequence[float]  # the same as numbers, where all of it reads as numbers
-    is_edge: bool  # whether it is the first or the last column that numbers no rows
+    edge: str = ""  # "first" or "last" of the columns that number no rows
 
     @property
     def present(self) -> int:
@@ -107,10 +109,12 @@ class Look:
 def guess_roles(table: Table) -> dict[str, Guess]:
     """A guess for every column that was read."""
     edges = find_edges(table)
-    looks = {name: look_at(table, name, is_edge=name in edges) for name in table.loaded}
+    looks = {name: look_at(table, name, edges.get(name, "")) for name in table.loaded}
     guesses = {name: drop_constant(guess_role(name, look), look) for name, look in looks.items()}
     guesses |= dict(follow_others(table, guesses, looks))
     guesses |= dict(compare_codes(guesses, looks))
+    guesses |= dict(follow_times(guesses, looks))
+    guesses |= dict(tell_outcomes(table, guesses, looks))
     guesses |= dict(follow_neighbours(guesses, looks))
     guesses |= point_at_somebody(guesses, looks)
     return {
@@ -125,11 +129,11 @@ def says_one_of_two(each: Guess, look: Look) -> bool:
     return each.role == "quasi-identifier" and are_two and min(look.numbers) >= 0 and look.largest <= LARGEST_DIGIT
 
 
-def find_edges(table: Table) -> tuple[str, ...]:
+def find_edges(table: Table) -> dict[str, str]:
     """The first and the last column, of those that do not number the rows."""
     facts = {name: table.facts(name) for name in table.loaded}
     others = [name for name, each in facts.items() if each.distinct < each.rows - each.nulls] or list(facts)
-    return others[0], others[-1]
+    return {others[0]: "first", others[-1]: "last"}
 
 
 def drop_constant(first: Guess, look: Look) -> Guess:
@@ -141,15 +145,15 @@ def drop_constant(first: Guess, look: Look) -> Guess:
     return guess("plain", "it is empty" if is_empty else "it says the same of every row", LIKELY)
 
 
-def look_at(table: Table, column: str, *, is_edge: bool) -> Look:
+def look_at(table: Table, column: str, edge: str) -> Look:
     """A sample of the values of a column, the same for equal values."""
     facts = table.facts(column)
     if facts.type == "other" or not facts.distinct:
-        return Look(facts, [], [], is_edge)
+        return Look(facts, [], [], edge)
     depth = max(0, int(log2(facts.distinct / SAMPLE))) if facts.distinct > SAMPLE else 0
     texts = sorted(table.hash_values(column, depth).texts)
     numbers = [read_number(text) for text in texts] if facts.numbers == facts.rows - facts.nulls else []
-    return Look(facts, texts, numbers, is_edge)
+    return Look(facts, texts, numbers, edge)
 
 
 def read_number(text: str) -> float:
@@ -182,8 +186,10 @@ def are_codes(column: str, by_name: Clue, look: Look) -> bool:
     """Whether few whole numbers stand for kinds of something, and do not count years; the name must be sure."""
     if not look.is_whole or by_name.confidence <= STEM or counts_years(column):
         return False
-    are_years = by_name.meaning.says == PLACE_OF_LIFE and min(look.numbers) == 0  # of school or of work
-    return by_name.meaning.says in UNORDERED and 2 <= look.facts.distinct <= FEW and not are_years
+    says, least = by_name.meaning.says, min(look.numbers)
+    are_years = says == PLACE_OF_LIFE and least != 1 and look.largest <= MOST_SCHOOL  # of school or of work
+    most = MOST_PLACES if says in PLACES else FEW
+    return says in UNORDERED and 2 <= look.facts.distinct <= most and not are_years
 
 
 def overrules(seen: Clue, by_name: Clue | None) -> bool:
@@ -210,15 +216,23 @@ def guess_by_counts(column: str, look: Look) -> Guess:
     facts = look.facts
     if (numbers_rows := guess_identifier(look)) is not None:
         return numbers_rows
-    if look.is_number and counts_years(column) and look.largest <= OLDEST:
+    if look.is_number and counts_years(column) and (look.largest <= OLDEST or are_calendar_years(look)):
         return guess("quasi-identifier", "years of a person are often known", STEM)
     if look.says_yes_or_no and is_participle(column):
         return guess("sensitive", "it says whether something happened", STEM)
-    if look.is_edge and facts.distinct == FLAG and look.present > SMALL:
+    if look.edge and facts.distinct == FLAG and look.present > SMALL:
         return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
+    is_few = FLAG < facts.distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and look.present > SMALL
+    if look.edge == "last" and is_few:
+        return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
+
+
+def are_calendar_years(look: Look) -> bool:
+    """Whether values are years of our time."""
+    return look.is_whole and bool(look.numbers) and min(look.numbers) >= FIRST_YEAR and look.largest <= LAST_YEAR
 
 
 def guess_identifier(look: Look) -> Guess | None:
@@ -268,7 +282,7 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
         "a date": not is_weak or look.is_date or has_digits(look),
         "the body": look.largest <= HEAVIEST,
         "an outcome": not is_weak or look.facts.distinct <= MOST_CODES,
-        TIME_TO_EVENT: look.is_number and look.facts.distinct > MOST_CODES,
+        TIME_TO_EVENT: measures(look),
     }
     return checks.get(says, True)
 
@@ -333,6 +347,43 @@ def compare_codes(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> It
         if is_open and len(sensitive) >= max(FEWEST_ALIKE, ALIKE * len(alike)):
             reason = f"it has the same values as {sensitive[0]!r} and {len(sensitive) - 1} other sensitive columns"
             yield name, guess("sensitive", reason, POSSIBLE)
+
+
+def follow_times(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
+    """Flags of which little is known, beside a time until something happened: they say whether it did.
+
+    Tables of survival write them side by side (`time`, `x`), or with one ending (`t1`, `d1`).
+    """
+    names = list(guesses)
+    for place, name in enumerate(names):
+        beside = [*names[max(0, place - 1) : place], *names[place + 1 : place + 2]]
+        times = [other for other in beside if times_event(other, looks[other])]
+        twin = "t" + name[1:].casefold()
+        times += [other for other in names if other.casefold() == twin != name.casefold() and measures(looks[other])]
+        if times and looks[name].is_flag and guesses[name].confidence <= STEM and len(twin) >= 2:
+            yield name, guess("sensitive", f"it seems to say whether what {times[0]!r} times has happened", STEM)
+
+
+def tell_outcomes(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
+    """Columns of which little is known, whose missing values tell a sensitive flag: causes of those who died."""
+    flags = [name for name, each in guesses.items() if each.role == "sensitive" and looks[name].is_flag]
+    flags = [name for name in flags if not looks[name].facts.nulls]
+    open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and looks[name].facts.nulls]
+    for name, flag in [(name, flag) for name in open_ones for flag in flags][:MOST_PAIRS]:
+        together, _, most = table.engine.count_repeats([table.index(name), table.index(flag)])
+        values = looks[name].facts.distinct
+        if together == values + 1 <= FEW < looks[name].facts.rows > most / NEARLY_CONSTANT:
+            yield name, guess("sensitive", f"it tells {flag!r}, by where it is empty", STEM)
+
+
+def times_event(column: str, look: Look) -> bool:
+    """Whether a column says how long it took until something happened."""
+    return measures(look) and any(clue.meaning.says == TIME_TO_EVENT for clue in read_name(column)[:1])
+
+
+def measures(look: Look) -> bool:
+    """Whether values are numbers, and too many to be codes."""
+    return look.is_number and look.facts.distinct > MOST_CODES
 
 
 def follow_neighbours(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:

@@ -32,7 +32,10 @@ SPELLINGS = (  # the same sound in other languages
     ("ae", "e"), ("oe", "e"), ("ue", "u"), ("x", "s"), ("w", "v"), ("j", "i"),
 )  # fmt: skip
 SHARED = 0.6  # of both words, that they begin with
-DISEASE = re.compile("[a-z]{3,}(itis|a?emia|a?emie|osis|opathy|opathie|opatia|algia|algie|uria|plegia|iasis|penia|oma)")
+DISEASE = re.compile(  # and what is measured in blood
+    "[a-z]{3,}(itis|a?emia|a?emie|osis|opathy|opathie|opatia|algia|algie|uria|plegia|iasis|penia|oma"
+    "|transferase|phosphatase|kinase|globulin|protein)"
+)
 PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; accents count
     "[a-z]{3,}ed|(?:ge|ver|be|ent|er|zer)[a-zäöü]{3,}(?:t|en)|[a-zéèêç]{3,}ée?|[a-zçãíé]{2,}[aiu]d[oa]"
     "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"

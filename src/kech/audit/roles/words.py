@@ -420,7 +420,8 @@ SENSITIVE = (
         hours_sleep
         cesd ces_d beck bdi phq mcs pcs drinks_per_day avg_drinks max_drinks drugrisk sexrisk heroin cocaine marijuana
         cannabis substance substance_abuse overdose detox homeless homelessness physically_active
-        strength_training""",
+        strength_training ~insurance insured uninsured health_insurance medicaid medicare health_plan krankenkasse
+        krankenversicherung mutuelle aseguradora phosphatase alkaline_phosphatase protein proteins globulin""",
     ),
     Meaning(
         "an outcome",
@@ -604,7 +605,7 @@ SENSITIVE = (
         nota_matematica punteggio votazione giudizio rapportcijfer toetsscore
         cijferlijst pontuacao pontos desempenho rendimiento_academico fehlstunden fehlzeiten absences_injustifiees
         nb_absences faltas ausencias inasistencias assenze verzuim spijbelen absence_hours late_arrivals lateness
-        tardiness missed_days absence_count disciplinary ~discipline disciplinary_action warning_letters reprimand
+        tardiness missed_days absence_count disciplinary disciplinary_action warning_letters reprimand
         abmahnung abmahnungen avertissement sancion sanction ammonizione complaint complaints beschwerde beschwerden
         plainte quejas queja reclamo lamentela klacht klachten reclamacoes interfere job_stress
         workload fatigue_score mental_fatigue satisfaction_score nps opinions attitude attitudes zufrieden
@@ -624,13 +625,14 @@ PLAIN = (
     Meaning(
         "weights or the design of a survey",
         "plain",
-        """strat strata stratum psu cluster_id sampling_unit
+        """strat strata stratum psu cluster_id sampling_unit training_sample train_test train_set test_set holdout ~fold
         fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
         wtmec2yr sdmvpsu sdmvstra hhwt asecwt wtssall gewichtungsfaktor ponderation factor_expansion
         peso_campionario weegfactor peso_amostral""",
     ),
 )
 
+PLACES = ("a place", "a country or nationality")
 UNORDERED = (  # meanings whose codes have no order
     "sex",
     "work",
@@ -657,5 +659,6 @@ _FILLERS = """
     brutto netto gross net bruto neto lordo brut hosp prevalent incident anzahl nombre numero aantal tage
     amt amount pct percent perc share ratio sq squared lag pre post prev baseline bl followup wave t1 t2 yn
     jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
+    norm normed normalized standardized scaled adj adjusted centered cum cumulative sum index hx
 """
 PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())

@@ -72,7 +72,7 @@ function cuts() {
 }
 
 function profile() {
-  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("fromEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps), use((next) => { next.plan.goal.k = Math.max(smallestK(), row.k); next.plan.cut.eps = null; })])))];
+  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("earliestEps"), t("latestEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps_at_least), few(row.eps_at_most), use((next) => { next.plan.goal.k = Math.max(smallestK(), row.k); next.plan.cut.eps = null; })])))];
 }
 
 function regimes() {

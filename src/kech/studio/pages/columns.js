@@ -9,7 +9,7 @@ import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from 
 import { t } from "./text.js";
 import { inPageWords } from "./words.js";
 
-const BINS = 16, MANY = 12, NEARLY_ALL = 0.9;
+const BINS = 16, MANY = 12, OWN_VALUES = 0.75;
 let wanted = "";
 
 export function begin(place) {
@@ -60,7 +60,7 @@ function card(column, seen) {
     isQuasi && h("div", { class: "line" }, precision(name), strip(name)),
     isQuasi && button(t("blurred"), () => set({ drawer: { kind: "hierarchy", column: name } }), "link", { "aria-label": `${name}: ${t("blurred")}` }),
     column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.input).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.input, column.input), "columns"), "small")),
-    (role === "sensitive" || role === "keep") && column.distinct > NEARLY_ALL * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
+    (role === "sensitive" || role === "keep") && column.distinct > OWN_VALUES * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }
 

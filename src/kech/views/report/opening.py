@@ -148,7 +148,7 @@ def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
     for key, text in NOTICES.items():
         if result["parameters"].get(key):
             yield tag("p", text, class_="warn")
-    alone = "Published as they are, with a value of its own in nearly every row: "
+    alone = "Published as they are, with a value of their own in most rows: "
     if result["identifying"]:
         yield tag("p", alone, names(result["identifying"]), f". {POINTING}", class_="warn")
     jointly = "These columns are published unchanged, and together they are unique in nearly every row: "

@@ -116,7 +116,7 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
     yield from (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
     if result["identifying"]:
-        yield join("Nearly every row has a value of its own in ", names(result["identifying"]), ". Do not publish it.")
+        yield join("Most rows have a value of their own in ", names(result["identifying"]), ". Do not publish it.")
     if together := result["identifying_together"]:
         groups = [part for columns in together for part in ("; ", first_names(columns))][1:]
         yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")

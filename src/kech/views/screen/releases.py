@@ -86,9 +86,9 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
 
 
 def unique_words(columns: Sequence[str]) -> str:
-    """That nearly every row has a value of its own in columns that are published as they are."""
+    """That most rows have a value of their own in columns that are published as they are."""
     published = "published as it is" if len(columns) == 1 else "published as they are"
-    return f"{', '.join(columns)}: {published}, and nearly every row has a value of its own"
+    return f"{', '.join(columns)}: {published}, and most rows have a value of their own"
 
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
