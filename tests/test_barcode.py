@@ -375,9 +375,12 @@ def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_pa
     (tmp_path / "t.csv").write_text("x,y\n" + rows, "utf-8")
     words = ("barcode", tmp_path / "t.csv", "--qi", "x", "y", "--k", 5)
     found, lines = run(*words, "--json").json, run(*words).out.splitlines()
+    exact = ("--grid", "exact", "--effort", "quick", "-o", tmp_path / "safe.csv")
+    released = run("release", *words[1:], *exact, "--json").json
 
     many = found["reached"][0]["local_classes"]
-    assert lines[3] == f"k = 5: all rows fit into about {many} classes (--cut local); x isolates most"
+    assert lines[3] == f"k = 5: all rows fit into {many} classes; x isolates most"
+    assert released["classes"] == many
     assert lines[4] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 rows), all from 0.401"
     assert sum(line.startswith(" 100    0.0000  0.0010     1        0.0000") for line in lines) == 1
 

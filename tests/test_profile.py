@@ -130,6 +130,26 @@ def test_mixed_columns_with_many_ties_are_those_of_all_pairs():
 
 
 @metrics
+def test_classes_that_cuts_found_bound_the_exposed_rows_from_above(metric):
+    for points in small_sets(6, 24, metric):
+        ks, far = range(1, points.rows + 1), distances(points, metric)
+        plain = build_profile(points, metric)
+        found = kech.search_partitions(plain, list(ks)[::2], effort="quick")
+        for k in ks:
+            reached = min(
+                cut.eps_at_most for goal, cut in found.reached.items() if goal >= k or goal == max(found.reached)
+            )
+            for eps in {*np.unique(far / 2).tolist(), reached}:
+                seen, before = found.shares(k, eps), plain.shares(k, eps)
+                assert seen["exposed_at_least"] <= seen["exposed_at_most"] <= before["exposed_at_most"]
+                if metric == "box":
+                    assert in_no_simplex(points, far, k, eps) <= seen["exposed_at_most"] + 1e-9
+            if k <= max(found.reached):
+                assert found.shares(k, reached)["exposed_at_most"] == 0
+                assert found.safe_eps_for(k, [1.0])[0] <= reached
+
+
+@metrics
 def test_u_is_what_the_barcode_has_in_small_bars(metric):
     for points in small_sets(9, 30, metric):
         tree, found = build_filtration(points, metric), build_profile(points, metric)
@@ -138,6 +158,11 @@ def test_u_is_what_the_barcode_has_in_small_bars(metric):
                 bars = tree.nodes_at(eps)
                 small = tree.weight[bars][tree.weight[bars] < k].sum()
                 assert found.shares(k, float(eps))["alone"] == pytest.approx(small / points.rows)
+            far = distances(points, metric)
+            for at in kech.WeightedBarcode(tree).list_joining(k):
+                parts = components(far, at["eps"] + 1e-12)
+                left = in_small_components(points, parts, k) * points.rows
+                assert (at["classes"], at["rows_left"]) == (len(parts), pytest.approx(left))
 
 
 @metrics
@@ -274,9 +299,12 @@ def test_the_screen_says_what_to_do(tmp_path, run):
     frame.to_csv(tmp_path / "t.csv", index=False)
     shown = run("profile", tmp_path / "t.csv", "--qi", "a", "b", "--k", "5", "--eps", "0.1").out
 
-    assert "k = 5: a isolates most: without it half of the rows can hide from 0.0000, not 0.0001." in shown
-    assert "With exact edges, no release of all rows goes below eps 0.4781; without the last 2 to hide, none" in shown
-    assert "none goes below 0.0002." in shown
+    assert (
+        "k = 5: half of the rows can hide from eps 0.000111 at the earliest, all from 0.478; a isolates most" in shown
+    )
+    assert "a isolates most: without it half of the rows could hide from eps 0 on at best, not 0.0001111." in shown
+    assert "No release of all rows goes below 0.4781 with exact edges." in shown
+    assert "Without the last 2 rows to hide (kech profile --rows), none goes below 0.0002222." in shown
 
 
 # Odd tables, and what a user sees
@@ -349,13 +377,11 @@ def test_the_title_of_the_picture_is_of_the_k_that_was_listed():
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(4)
     found = profile_of(pd.DataFrame({"few": rng.integers(0, 2, 400), "many": rng.random(400)}))
-    half, most, every = (f"{eps:.3g}" for eps in found.eps_for(20, [0.5, 0.99, 1.0]))
+    half, every = (f"{eps:.3g}" for eps in found.eps_for(20, [0.5, 1.0]))
     found.to_json([20])
-    title = (
-        f"k = 20: half of the rows can hide from eps {half} on, 99 % from {most}, all from {every}; many isolates most"
-    )
+    title = f"k = 20: half of the rows can hide from eps {half} at the earliest, all from {every}"
 
-    assert title in [text.get_text() for text in found.plot().figure.texts]
+    assert f"{title}; many isolates most" in [text.get_text() for text in found.plot().figure.texts]
 
 
 def test_spectra_with_exact_edges_measure_eps_as_profiles_do():

@@ -30,10 +30,8 @@ from kech.request.request import LARGEST_K
 from kech.views import screen
 from kech.views.screen import shapes as drawings
 
-MOST_PARTITIONED = 5_000  # points with which partitions are searched by default: more take seconds
-MOST_PARTITIONED_IN_PICTURES = 1_000_000  # pictures mark what the cuts reach: 300,000 take 8 s of CPU and 0.5 GB
-MOST_CUT = 5_000  # points that are cut at every k of a profile by default; for a picture, larger tables at one k
-USUAL_K = 5
+MOST_PARTITIONED = 300_000  # points with which partitions are searched by default: they take 8 s of CPU and 0.5 GB
+MOST_PARTITIONED_IN_PICTURES = 1_000_000  # pictures mark what the cuts reach
 OVER_VERSIONS = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # options that it uses
 
 Metric = Annotated[str, Parameter(help="box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).")]
@@ -111,10 +109,10 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-        most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
-        if needs_partitions(result, reading, most) and not no_partitions:
-            effort = None if reading == "partition" else "quick"
-            result = kech.search_partitions(result, ks, effort=effort, threads=opened.threads)
+        if reading in (None, "partition") and not no_partitions:
+            most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
+            how: dict[str, Any] = {} if reading else {"effort": "quick", "most_points": most}
+            result = kech.search_partitions(result, ks, threads=opened.threads, **how)
         share = request.cut.suppress
         if share:
             from kech.release.announcing import announce_regimes
@@ -127,11 +125,6 @@ def barcode(
         sampled = result.sample(chosen) if radii else result
         sampled.plot(plot, k=ks, reading=reading, suppress=share)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
-
-
-def needs_partitions(barcode: "kech.WeightedBarcode", reading: str | None, most: int) -> bool:
-    """Whether to search for partitions: for the reading partition, or by default with at most so many points."""
-    return reading == "partition" or (reading is None and len(barcode.filtration.units.codes) <= most)
 
 
 def parse_radii(texts: Sequence[str], option: str) -> list[float]:
@@ -183,8 +176,8 @@ def profile(
         )
         chosen = result.choose_ks(ks)
         if not no_cuts:
-            cut_ks = choose_cut_ks(len(result.units.codes), chosen, has_picture=plot is not None)
-            result = kech.search_partitions(result, cut_ks, effort="quick", threads=opened.threads)
+            most = MOST_PARTITIONED if plot is None else MOST_PARTITIONED_IN_PICTURES
+            result = kech.search_partitions(result, chosen, effort="quick", threads=opened.threads, most_points=most)
         summary = result.to_json(ks, radii)
         if rows:
             summary["last"] = [
@@ -195,14 +188,6 @@ def profile(
     if plot is not None:
         result.plot(plot)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_profile)
-
-
-def choose_cut_ks(points: int, ks: Sequence[int], *, has_picture: bool) -> Sequence[int]:
-    """The k at which a profile shows what the cuts reach: all of a table that is not large, otherwise one or none."""
-    if points <= MOST_CUT:
-        return ks
-    is_drawn = has_picture and points <= MOST_PARTITIONED_IN_PICTURES
-    return [min(ks, key=lambda k: abs(k - USUAL_K))] if is_drawn else []
 
 
 @app.command

@@ -9,8 +9,10 @@ rows around centres: it is within a factor of 2, so the result is too.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from kech._kernels import cheapen_balls, narrow_balls
-from kech.axes.grid import Ints
+from kech.axes.grid import Floats, Ints
 from kech.cuts.local import Run, choose_effort, cut_local, on_grid_of
 from kech.cuts.minimal import ROUNDING, find_narrowest, gather_classes, narrow_by_steps, solve_exactly, width_and_loss
 from kech.errors import BadOption
@@ -76,8 +78,13 @@ def cheapen(narrow: Partition, k: int, run: Run) -> Partition:
 
 def widest_ball(points: Points, point: Ints, group: Ints) -> float:
     """The radius of the smallest ball around each class, of all classes the largest."""
+    return float(measure_balls(points, point, group).max())
+
+
+def measure_balls(points: Points, point: Ints, group: Ints) -> Floats:
+    """The radius of the smallest ball around each class."""
     order = group.argsort(kind="stable")
     ends = group[order].searchsorted(range(1, int(group.max()) + 1))
     widths = points.metric()
     parts = (point[order[a:b]] for a, b in zip([0, *ends], [*ends, len(order)], strict=True))
-    return max(simplex_radius(points, part, "ball", widths) for part in parts)
+    return np.array([simplex_radius(points, part, "ball", widths) for part in parts])

@@ -11,32 +11,42 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from kech.cuts import cut_points
-from kech.cuts.balls import widest_ball
+from kech.cuts.balls import measure_balls, widest_ball
 from kech.cuts.bounds import eps_bound
 from kech.cuts.local import Run, choose_effort, cut_local
 from kech.cuts.minimal import ROUNDING, narrow_local
 from kech.cuts.protection import derive_seed, protect_labels
 from kech.errors import BadOption
-from kech.points.partition import Partition, largest_radius, mean_loss
+from kech.points.partition import Partition, box_radii, largest_radius, mean_loss
 from kech.request import Cut, Goal, check_k
 from kech.system.console import report
 from kech.topology.barcode import PartitionReach, WeightedBarcode
-from kech.topology.filtration import Filtration
+from kech.topology.filtration import Filtration, Floats
 from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii, find_isolating_column
 
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
 
+FEW_POINTS = 5_000  # are cut at every k of a profile in a second or two
+USUAL_K = 5
+
 
 def search_partitions(
-    barcode: Shape, k: int | Sequence[int], *, effort: str | float | None = None, threads: int = 1
+    barcode: Shape,
+    k: int | Sequence[int],
+    *,
+    effort: str | float | None = None,
+    threads: int = 1,
+    most_points: int | None = None,
 ) -> Shape:
     """The barcode or profile, with the narrowest partition that was found at each k, and the bound below which there
     is none.
 
     The reading `partition` of a barcode is then known at any size, as a stretch of eps in which k begins to hold, and
-    so is the column that isolates rows most.  The effort is that of a release.
+    so is the column that isolates rows most.  The effort is that of a release.  Where `most_points` is named, tables
+    with more are not searched, and a profile of more than 5,000 at one k only.
     """
     if not isinstance(barcode, WeightedBarcode | Profile):
         raise BadOption("barcode", "it is neither a barcode nor a profile. Make one: kech.compute_barcode(table).")
@@ -44,12 +54,27 @@ def search_partitions(
     units = barcode.filtration.units
     how = Cut(effort=effort)
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
-    goals = [goal for goal in goals if goal <= units.people]
-    reached = {**barcode.reached, **{goal: search_reach(bars, goal, how, threads) for goal in goals}}
+    goals = choose_goals(barcode, [goal for goal in goals if goal <= units.people], most_points)
+    reached, class_radii = dict(barcode.reached), dict[int, Floats]()
+    for goal in goals:
+        cuts = search_cuts(bars.filtration, goal, how, threads)
+        reached[goal] = measure_reach(bars, goal, cuts, how, threads)
+        if isinstance(barcode, Profile):
+            class_radii[goal] = measure_classes(bars.filtration, cuts, reached[goal])
     if isinstance(barcode, Profile):
-        return replace(barcode, reached=reached)
+        return replace(barcode, reached=reached, class_radii={**barcode.class_radii, **class_radii})
     advice = {goal: find_isolating_column(bars.filtration, goal, threads=threads) for goal in goals}
     return replace(barcode, reached=reached, advice={**barcode.advice, **advice})
+
+
+def choose_goals(barcode: WeightedBarcode | Profile, goals: list[int], most_points: int | None) -> list[int]:
+    """The k to search at: all of them; where points are many, none, or of a profile a usual one."""
+    points = len(barcode.filtration.units.codes)
+    if most_points is None or points <= FEW_POINTS or not goals:
+        return goals
+    if points > most_points:
+        return []
+    return [min(goals, key=lambda goal: abs(goal - USUAL_K))] if isinstance(barcode, Profile) else goals
 
 
 def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
@@ -65,21 +90,45 @@ def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
     return {"k": k, "loss": mean_loss(every), "loss_without": mean_loss(fewer), "left_out": fewer.suppressed}
 
 
-def search_reach(barcode: WeightedBarcode, k: int, how: Cut, threads: int) -> PartitionReach:
+def measure_reach(
+    barcode: WeightedBarcode, k: int, cuts: tuple[Partition, Partition], how: Cut, threads: int
+) -> PartitionReach:
     """What the cuts reach at k, and the bound."""
-    tree = barcode.filtration
-    report(f"cutting at k={k}")
-    minimal, local = search_cuts(tree, k, how, threads)
+    tree, (minimal, local) = barcode.filtration, cuts
     known = barcode.find_class_counts(k)
     eps, classes = known[0] if known else (find_widest_radius(tree, minimal), minimal.classes)
     bound = eps if known else bound_radius(tree, k, minimal, threads)
+    ends = (eps if bound > eps - ROUNDING else bound, eps)
     return PartitionReach(
-        k, eps if bound > eps - ROUNDING else bound, eps, classes, find_widest_radius(tree, local), local.classes
+        k, *ends, classes, find_widest_radius(tree, local), local.classes, choose_effort([k], how.effort)
     )
+
+
+def measure_classes(tree: Filtration, cuts: tuple[Partition, Partition], reach: PartitionReach) -> Floats:
+    """For each unit, the radius of the narrowest class that has a row of it.
+
+    Where classes with equal labels were joined, each was no wider than the widest before.
+    """
+    radii = np.full(len(tree.units.weights), reach.eps_at_most)
+    for partition, widest in zip(cuts, (reach.eps_at_most, reach.local_eps), strict=True):
+        of_class = np.minimum(measure_each_class(tree, partition), widest)
+        np.minimum.at(radii, partition.point, of_class[partition.group])
+    return radii
+
+
+def measure_each_class(tree: Filtration, partition: Partition) -> Floats:
+    """The radius of the rows of each class."""
+    points, point, group = tree.units, partition.point, partition.group
+    if tree.metric == "ball":
+        return measure_balls(points, point, group)
+    order = np.argsort(group, kind="stable")
+    codes, starts = points.codes[point[order]].astype(np.int64), group[order].searchsorted(range(partition.classes))
+    return box_radii(points, np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts))
 
 
 def search_cuts(tree: Filtration, k: int, how: Cut, threads: int) -> tuple[Partition, Partition]:
     """The minimal and the local cut; in boxes of rows, one search serves both, since the minimal cut begins with it."""
+    report(f"cutting at k={k}")
     units = tree.units
     if tree.metric == "box" and units.person is None:
         run, effort = Run(threads, derive_seed(units, how.seed)), choose_effort([k], how.effort)

@@ -117,7 +117,7 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
     starts = np.searchsorted(group, np.arange(int(group[-1]) + 1))
     codes = points.codes[point].astype(np.int64)
     lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
-    radius = box_radius(points, lo, hi)
+    radius = float(box_radii(points, lo, hi).max())
     members = {}
     for j, axis in enumerate(points.axes):
         if is_set(axis):
@@ -127,9 +127,9 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
     return replace(box_partition(points, point, group, rows, lo, hi, members), radius=radius)
 
 
-def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
-    """Half the widest side of any box, in the metric of eps."""
-    return max(float(axis.metric(lo[:, j], hi[:, j]).max()) for j, axis in enumerate(points.axes)) / 2
+def box_radii(points: Points, lo: Ints, hi: Ints) -> Floats:
+    """Half the widest side of each box, in the metric of eps."""
+    return np.asarray(np.maximum.reduce([axis.metric(lo[:, j], hi[:, j]) for j, axis in enumerate(points.axes)]) / 2)
 
 
 def box_partition(
@@ -273,4 +273,4 @@ def largest_radius(partition: Partition) -> float:
         return partition.eps
     if partition.radius is not None:
         return partition.radius
-    return box_radius(partition.points, partition.lo, partition.hi)
+    return float(box_radii(partition.points, partition.lo, partition.hi).max())

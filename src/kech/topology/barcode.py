@@ -29,6 +29,8 @@ from kech.topology.minimal import find_class_counts, keep_increases
 
 READINGS = (*reversed(FIELDS["reading"].choices), "partition")
 JOINED = (0.5, 0.9, 0.99, 1.0)  # of the rows, that are in components of k: from which eps on is told
+ROUND_EPS = [float(f"{step}e{power}") for power in range(-4, 1) for step in (1, 2, 5)]  # at which joining is told
+FEW_JOINED = 0.05  # of the rows
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 500
@@ -73,6 +75,7 @@ class PartitionReach:
     classes: int  # of it
     local_eps: float  # the widest class of the cut that loses least
     local_classes: int
+    effort: str | float  # of the search
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +275,22 @@ class WeightedBarcode:
             "released": [asdict(one) for one in released],
         }
 
+    def list_joining(self, k: int) -> list[dict[str, Any]]:
+        """How many classes there are at 0 and at round radii up to the last merge, and how many rows are in classes
+        below k; of radii at which almost all rows are, the last.
+        """
+        tree, joins = self.filtration, self.filtration.find_joining_radii(k)
+        last = float(tree.birth.max())
+        radii = np.unique([0.0, *(eps for eps in ROUND_EPS if eps < last), last])
+        order = np.argsort(joins, kind="stable")
+        joined = np.append(0, np.cumsum(tree.units.weights[order]))[count_up_to(joins, radii)]
+        classes = count_up_to(tree.birth, radii) - count_up_to(tree.death, radii)
+        first = count_up_to(joined, np.array([FEW_JOINED * tree.units.rows]))[0]
+        figures = zip(radii.tolist(), classes.tolist(), (tree.units.rows - joined).tolist(), strict=True)
+        lines = [{"eps": eps, "classes": count, "rows_left": left} for eps, count, left in figures]
+        changes = np.append(True, classes[1:] != classes[:-1])
+        return lines[:1] + [line for i, line in enumerate(lines) if changes[i] and i >= max(first - 1, 1)]
+
     def find_starts_leaving_out(self, k: int, shares: Sequence[float] = SHARES) -> list[dict[str, Any]]:
         """The earlier eps from which on k holds (`homological`) if these shares of the rows may be left out."""
         lines: list[dict[str, Any]] = []
@@ -372,6 +391,7 @@ class WeightedBarcode:
             "field": self.field,
             "rows": self.filtration.points.rows,
             **self.describe(k, suppress),
+            "joining": self.list_joining(k),
             "people": self.filtration.units.people if self.counted == "people" else None,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),

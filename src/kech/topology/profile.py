@@ -7,8 +7,9 @@ d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
 
     d_k(x) > 2 eps   =>   x is in no simplex of k rows at eps   =>   d_k(x) > eps
 
-So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  u(eps, k), the share of
-rows in components of fewer than k, is at most the lower one.  Where a person may have several rows, k counts people.
+So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  A class of k rows that
+a cut found hides them from its own radius on, where that is smaller than d_k.  u(eps, k), the share of rows in
+components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
 """
 
 from collections.abc import Mapping, Sequence
@@ -84,7 +85,7 @@ class ExposedUnits:
 
 
 class WithoutColumn(NamedTuple):
-    """From where on rows can hide without some column."""
+    """Where rows could hide at the earliest without some column."""
 
     half: float  # the eps for half of the rows
     mean: float  # over all rows
@@ -99,6 +100,7 @@ class Profile:
     threads: int = 1
     library: str | None = None  # of dataframes: the caller's
     reached: Mapping[int, PartitionReach] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
+    class_radii: Mapping[int, Floats] = field(default_factory=dict)  # by k, of the narrowest class that has each unit
     known: dict[tuple[str, int], "WithoutColumn"] = field(default_factory=dict, init=False)  # without a column, at a k
 
     def __repr__(self) -> str:
@@ -155,18 +157,25 @@ class Profile:
             if holders is not None:
                 figures[f"{name}alone"] = holders.beyond(joined, eps)
                 figures[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
-                figures[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
+                figures[f"{name}exposed_at_most"] = holders.beyond(self.find_safe_radii(k), eps)
         return figures
 
+    def find_safe_radii(self, k: int) -> Floats:
+        """For each unit, an eps from which on it certainly hides among k: with its k nearest rows, or in a class."""
+        classes = [radii[self.reaches.order] for goal, radii in self.class_radii.items() if goal >= k]
+        radii = self.reaches.at(k)
+        return np.maximum(np.minimum.reduce([2 * radii, *classes]), radii)
+
     def eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
-        """For each share of the rows, the smallest eps at which that many can hide among k."""
-        self.check(k)
-        if not all(0 < share <= 1 for share in shares):
-            raise unusable_value("shares", "Give shares above 0 and at most 1.")
-        return self.rows.find_quantiles(self.reaches.at(k), shares)
+        """For each share of the rows, the eps below which fewer can hide among k."""
+        return self.rows.find_quantiles(self.reaches.at(self.check(k)), check_shares(shares))
+
+    def safe_eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
+        """For each share of the rows, an eps from which on that many can hide among k."""
+        return self.rows.find_quantiles(self.find_safe_radii(self.check(k)), check_shares(shares))
 
     def without(self, column: str, ks: Sequence[int]) -> list["WithoutColumn"]:
-        """For each k, from where on rows can hide if a column were not there."""
+        """For each k, where rows could hide at the earliest if a column were not there."""
         missing = [k for k in ks if (column, k) not in self.known]
         if missing:
             rest = drop_axis(self.units, column)
@@ -178,7 +187,7 @@ class Profile:
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
-        """For each column and k, the eps at which half of the rows can hide, with the column and without."""
+        """For each column and k, the eps below which not half of the rows can hide, with the column and without."""
         ks, lines = self.choose_ks(ks), list[dict[str, Any]]()
         half = [self.eps_for(k, [0.5])[0] for k in ks]
         for axis in self.units.axes:
@@ -202,7 +211,7 @@ class Profile:
         return {"column": column, "eps_half_without": rests[column].half} | self.describe_hiding(k)
 
     def describe_hiding(self, k: int) -> dict[str, Any]:
-        """From which eps on half of the rows can hide, all of them, and all but the last; how many these are."""
+        """Below which eps not half of the rows can hide, not all, and not all but the last; how many these are."""
         half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
         return {"k": k, "eps_half": half, "eps_all": every, "eps_but_last": but_last, "last_rows": last}
@@ -219,7 +228,7 @@ class Profile:
         return (np.flatnonzero(np.isin(names[len(last) :], names[: len(last)])) + 1).tolist()
 
     def find_eps_without_one(self, k: int) -> dict[str, Any]:
-        """The range of eps from which on all rows can hide if any one person is left out; none without more than k.
+        """Between which radii `eps_all` lies if any one person is left out; none without more than k.
 
         Without a person nobody's k nearest come nearer, and the k + 1 nearest of before hold k of the others.
         """
@@ -269,9 +278,9 @@ class Profile:
             "eps_error": self.eps_error,
             "profile": [self.shares(goal, radius) for goal in ks for radius in radii],
             "hidden": [
-                {"k": goal, "share": share, "eps": radius}
+                {"k": goal, "share": share, "eps_at_least": least, "eps_at_most": most}
                 for goal in ks
-                for share, radius in zip(SHARES, self.eps_for(goal), strict=True)
+                for share, least, most in zip(SHARES, self.eps_for(goal), self.safe_eps_for(goal), strict=True)
             ],
             "reached": [asdict(self.reached[goal]) for goal in ks if goal in self.reached],
             "columns": self.columns(ks),
@@ -301,6 +310,13 @@ def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads
     points.check_memory_limit()
     tree = build_filtration(points, metric, threads=threads)
     return Profile(tree, compute_hiding_radii(points, metric, min(most, points.people), threads=threads), threads)
+
+
+def check_shares(shares: Sequence[float]) -> Sequence[float]:
+    """Refuse what is no share of the rows."""
+    if not all(0 < share <= 1 for share in shares):
+        raise unusable_value("shares", "Give shares above 0 and at most 1.")
+    return shares
 
 
 def find_isolating_column(tree: Filtration, k: int, *, threads: int = 1) -> dict[str, Any]:

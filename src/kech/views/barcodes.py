@@ -1,21 +1,25 @@
-"""Sentences of a barcode: first what its owner can do, then what one eps for all rows gives.
+"""Sentences of barcodes and profiles: first what their owner can do, then what one eps for all rows gives.
 
-In: what `WeightedBarcode.describe` gives at one k.  Out: sentences for screen, picture and notebook.
+In: what `WeightedBarcode.describe` gives at one k, or the advice of a profile.  Out: sentences for screen, picture and
+notebook.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import floor, log10
 from typing import Any
 
 ALMOST = 0.99  # of the rows: how many are missing is said
-ALL_ROWS = "all rows fit into about {classes} (--cut local)"
+ALL_ROWS = "all rows fit into {classes}"
 NO_CLASSES = "all rows together are the only class that a cut found"
 REGIME = "{without}one eps gives {classes} (--cut regime{reading})"
 REACHED = (
-    "At k = {k:,} the cut minimal puts all rows into {narrow}, none wider than eps {eps:.4g}{proven}; "
-    "local, which loses least, into {cheap}, up to {local_eps:.4g}."
+    "kech release --grid exact --effort {effort} --cut local puts all rows into {cheap}, none wider than eps "
+    "{local_eps:.4g}; --cut minimal into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other classes."
 )
-ISOLATES = "{column} isolates most: without it half of the rows can hide from eps {rest:.4g} on, not {half:.4g}."
+EARLIEST = "k = {k:,}: half of the rows can hide from eps {half:.3g} at the earliest, all from {all:.3g}"
+ISOLATES = (
+    "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, not {half:.4g}."
+)
+LAST = "Without the last {rows} to hide (kech profile --rows), none goes below {eps_but_last:.4g}."
 NONE_ISOLATES = "No column alone keeps half of the rows apart."
 ANNOUNCED = (
     "kech release --cut regime --reading {reading} --k {k} --suppress {share:g}% publishes {rows:,} rows in {classes} "
@@ -36,7 +40,7 @@ def say_short(known: Mapping[str, Any]) -> str:
     """The same in few letters."""
     counts = [one["local_classes"] for one in known["reached"]]
     if counts:
-        return f"k = {known['k']:,}: about {say_classes(round_count(counts[0]))}"
+        return f"k = {known['k']:,}: {say_classes(counts[0])}"
     every = known["joined"][-1]["eps"]
     return f"k = {known['k']:,} holds nowhere" if every is None else f"k = {known['k']:,}: all from eps {every:.4g}"
 
@@ -45,7 +49,7 @@ def say_cut(known: Mapping[str, Any]) -> Iterator[str]:
     """Into how many classes a release puts all rows."""
     for reached in known["reached"]:
         many = reached["local_classes"]
-        yield ALL_ROWS.format(classes=say_classes(round_count(many))) if many > 1 else NO_CLASSES
+        yield ALL_ROWS.format(classes=say_classes(many)) if many > 1 else NO_CLASSES
 
 
 def say_regime(known: Mapping[str, Any]) -> Iterator[str]:
@@ -78,14 +82,35 @@ def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
     for reached in known["reached"]:
         yield say_reached(reached)
     for advice in known["advice"]:
-        figures = {"rest": advice["eps_half_without"], "half": advice["eps_half"]}
-        column = next(name_isolating(known), None)
-        yield ISOLATES.format(column=column, **figures) if column else NONE_ISOLATES
+        yield say_isolating(advice)
+
+
+def say_isolating(advice: Mapping[str, Any]) -> str:
+    """Which column isolates most, and how much that is."""
+    figures = {"rest": advice["eps_half_without"], "half": advice["eps_half"]}
+    return ISOLATES.format(column=advice["column"], **figures) if isolates(advice) else NONE_ISOLATES
+
+
+def isolates(advice: Mapping[str, Any]) -> bool:
+    """Whether half of the rows could hide earlier without the column."""
+    return bool("column" in advice and advice["eps_half_without"] < advice["eps_half"])
 
 
 def name_isolating(known: Mapping[str, Any]) -> Iterator[str]:
-    """The column without which half of the rows hide earlier, if there is one."""
-    return (one["column"] for one in known["advice"] if one["eps_half_without"] < one["eps_half"])
+    """The column without which half of the rows could hide earlier, if there is one."""
+    return (one["column"] for one in known["advice"] if isolates(one))
+
+
+def say_earliest(advice: Mapping[str, Any]) -> str:
+    """Below which radii half of the rows cannot hide, nor all; which column isolates most."""
+    earliest = EARLIEST.format(k=advice["k"], half=advice["eps_half"], all=advice["eps_all"])
+    return earliest + (f"; {advice['column']} isolates most" if isolates(advice) else "")
+
+
+def say_last_bound(advice: Mapping[str, Any]) -> str:
+    """What the last rows to hide cost: a bound of releases without them."""
+    many = advice["last_rows"]
+    return LAST.format(rows=f"{many:,} rows" if many > 1 else "row", **advice)
 
 
 def say_reached(reached: Mapping[str, Any]) -> str:
@@ -94,7 +119,7 @@ def say_reached(reached: Mapping[str, Any]) -> str:
     bound, eps = reached["eps_at_least"], reached["eps_at_most"]
     proven = " (none is narrower)" if bound == eps else f" (none is narrower than {bound:.4g})"
     ends = {"eps": eps, "local_eps": reached["local_eps"], "proven": proven}
-    return REACHED.format(k=reached["k"], narrow=narrow, cheap=cheap, **ends)
+    return REACHED.format(effort=reached["effort"], narrow=narrow, cheap=cheap, **ends)
 
 
 def announce(one: Mapping[str, Any]) -> str:
@@ -108,12 +133,6 @@ def announce(one: Mapping[str, Any]) -> str:
 def say_classes(count: int) -> str:
     """So many classes."""
     return f"{count:,} class{'es' * (count != 1)}"
-
-
-def round_count(count: int) -> int:
-    """Two digits of a count that another effort or grid changes a little."""
-    step = int(10 ** max(0, floor(log10(max(count, 1))) - 1))
-    return step * round(count / step)
 
 
 def capitalize(text: str) -> str:

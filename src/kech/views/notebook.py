@@ -67,11 +67,13 @@ def show_barcode(barcode: Any) -> str:
 
 
 def show_profile(profile: Any) -> str:
-    """Exposed rows over eps and k, and from which eps on half and all of the rows can hide."""
+    """What to know at a usual k; exposed rows over eps and k, and from which eps on rows can hide at the earliest."""
     ks = [k for k in LANDMARKS if k <= profile.largest_k]
     lines = [(str(k), *(format_figure(eps) for eps in profile.eps_for(k, [0.5, 0.99, 1.0]))) for k in ks]
-    names = ("k", "50 % can hide from eps", "99 %", "100 %")
-    return card(repr(profile), embed(draw_profile(profile, SIZE)), grid(names, lines), private=True)
+    names = ("k", "50 % can hide from eps, at the earliest", "99 %", "100 %")
+    picture = draw_profile(profile, SIZE)
+    words = sentences([f"{picture.title}."])
+    return card(repr(profile), words, embed(picture), grid(names, lines), private=True)
 
 
 def show_lattice(lattice: Any) -> str:

@@ -5,7 +5,7 @@ line at eps meets exactly the classes at eps.  Only radii, weights and counts ar
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ from kech.views.pictures.picture import (
     Shape,
     Size,
     Words,
+    find_log_ticks,
     find_ticks,
     letters,
 )
@@ -64,6 +65,62 @@ BOXES = " Rows join at eps where no column differs by more than 2 eps of its ran
 ONE_EPS = "One eps for all rows, {reading}: {start}."
 MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
+CROWDED = 0.1  # of the eps axis: where half of the rows have joined before, it is logarithmic
+FIRST_JOINS = 0.05  # of the rows that join: a logarithmic axis begins there
+DECADES = 3.0  # of it, at most
+
+
+@dataclass(frozen=True, slots=True)
+class EpsAxis:
+    """Where each eps is drawn: at itself, or at its logarithm, where all below the lowest are drawn at the left end."""
+
+    high: float
+    lowest: float = 0.0  # 0: not logarithmic
+
+    def place(self, eps: Any) -> Any:
+        """Where radii are drawn."""
+        return np.log10(np.maximum(eps, self.lowest)) if self.lowest else eps
+
+    def scale(self) -> Scale:
+        """The side of a panel."""
+        low, high = (float(self.place(eps)) for eps in (0.0, self.high))
+        if self.lowest:
+            return Scale(low, high, "eps (radius), log scale", find_log_ticks(low, high))
+        return Scale(low, high, "eps (radius)", find_ticks(low, high))
+
+    def place_barcode(self, barcode: Any) -> Any:
+        """The barcode with every radius where it is drawn."""
+        if not self.lowest:
+            return barcode
+        tree, holes = barcode.filtration, {n: self.place(bars) for n, bars in barcode.holes.items()}
+        radii = {name: self.place(getattr(tree, name)) for name in ("birth", "death", "simplex_from")}
+        ends = ("eps_at_most", "local_eps")
+        reached = {
+            k: replace(cut, **{name: self.place(getattr(cut, name)) for name in ends})
+            for k, cut in barcode.reached.items()
+        }
+        return replace(barcode, filtration=replace(tree, **radii), holes=holes, reached=reached)
+
+    def place_regimes(self, regimes: Any) -> Any:
+        """Regimes with both ends where they are drawn."""
+        return regimes and [
+            replace(regime, start=float(self.place(regime.start)), stop=float(self.place(regime.stop)))
+            for regime in regimes
+        ]
+
+    def place_start(self, start: Any) -> Any:
+        """The begin of regimes, where it is drawn."""
+        ends = {name: float(self.place(getattr(start, name))) for name in ("at_least", "at_most")}
+        return replace(start, **ends)
+
+
+def choose_axis(barcode: Any, k: int, right: float) -> EpsAxis:
+    """Logarithmic where half of the rows have joined in the first tenth."""
+    joins = barcode.filtration.find_joining_radii(k)
+    joins = joins[(joins > 0) & np.isfinite(joins)]
+    if not len(joins) or np.median(joins) > CROWDED * right:
+        return EpsAxis(right)
+    return EpsAxis(right, max(float(np.quantile(joins, FIRST_JOINS)), right / 10**DECADES))
 
 
 def draw_barcode(
@@ -92,13 +149,15 @@ def draw_barcode(
     heads = list(map(write_head, known, begins, starts))
     is_headed = len(k) == 1 and size is None and reading is None  # the title of the picture is that of its only panel
     titles = begins if reading else [entitle(*both, wide, is_headed) for both in zip(known, heads, strict=True)]
-    panels = []
-    for column, (goal, intervals, start) in enumerate(zip(k, regimes, starts, strict=True)):
+    panels, axis = [], choose_axis(barcode, min(k), right)
+    placed, tick = axis.place_barcode(barcode), name_holes(barcode)
+    for column, (goal, intervals, start) in enumerate(zip(k, map(axis.place_regimes, regimes), starts, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
         left_out = list_left_out(intervals, shown) if suppress else []
-        main = draw_panel(barcode, goal, (intervals, start, left_out), right, (left, 22.0, wide, high))
+        seen = (intervals, axis.place_start(start), left_out)
+        main = draw_panel(placed, goal, seen, (axis.scale(), tick), (left, 22.0, wide, high))
         pair = [replace(main, title=titles[column])]
-        pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
+        pair.append(draw_counts(placed.filtration, goal, axis.scale(), (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     notes = [] if reading else [ONE_EPS.format(reading=shown, start="; ".join(begins))]
     notes = [*list_advice(known), *notes, *map(explain_start, starts), *explain_bars(barcode, right), panels[0].note]
@@ -200,13 +259,13 @@ def name_colours(metric: str, counted: str, suppress: float) -> list[tuple[str, 
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], right: float, area: Area) -> Panel:
-    """Holes above, components in the middle, regimes below."""
-    tree, holes, (regimes, start, left_out) = barcode.filtration, hole_boxes(barcode), seen
+def draw_panel(barcode: Any, k: int, seen: tuple[Any, Any, Any], sides: tuple[Scale, str], area: Area) -> Panel:
+    """Holes above, components in the middle, regimes below; radii are where they are drawn."""
+    tree, holes, (regimes, start, left_out), (x, holes_tick) = barcode.filtration, hole_boxes(barcode), seen, sides
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
-    ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, name_holes(barcode))]
-    x, y = Scale(0, right, "eps (radius)", find_ticks(0, right)), Scale(REGIMES[0], top, ticks=ticks)
-    pixels, components = PanelPixels(x, y, area[2:]), component_boxes(tree, k, right)
+    ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, holes_tick)]
+    y = Scale(REGIMES[0], top, ticks=ticks)
+    pixels, components = PanelPixels(x, y, area[2:]), component_boxes(tree, k, x.high)
     for stretch, shades in left_out:
         components = shade_within(components, stretch, shades)
     shapes, merged = place_boxes(components, (0, 1), pixels, "components")
@@ -316,7 +375,7 @@ def draw_regimes(regimes: Any, start: Any, pixels: PanelPixels) -> list[Shape]:
     right = pixels.x.high
     if not regimes:
         if start.is_exact:
-            return [Words(right / 2, REGIME_AT, "none", GREY)]
+            return [Words((pixels.x.low + right) / 2, REGIME_AT, "none", GREY)]
         ends = [min(start.at_least, right), REGIME_AT, min(start.at_most, right), REGIME_AT]
         return [Segments("begins between", np.array([ends]), GREY), point_beyond(pixels, REGIME_AT, LEFT_OUT)]
     seen = [[regime.start, regime.stop, regime.classes] for regime in regimes if regime.start < right]
@@ -332,14 +391,14 @@ def draw_regimes(regimes: Any, start: Any, pixels: PanelPixels) -> list[Shape]:
     return shapes
 
 
-def draw_counts(tree: Any, k: int, right: float, area: Area) -> Panel:
+def draw_counts(tree: Any, k: int, side: Scale, area: Area) -> Panel:
     """How many classes there are at each eps, and how many of them have fewer than k people, or rows."""
-    eps = np.unique(np.append(tree.birth, right))
-    eps = eps if len(eps) < MOST_BOXES else np.linspace(0, right, MOST_BOXES)
+    eps = np.unique(np.append(tree.birth, side.high))
+    eps = eps if len(eps) < MOST_BOXES else np.linspace(side.low, side.high, MOST_BOXES)
     y, areas = scale_counts(len(tree.order), area[3]), list[Shape]()
     for chosen, shade in ((tree.weight > 0, ENOUGH), (tree.hidden_among < k, FEW)):
         born, dead = np.sort(tree.birth[chosen]), np.sort(tree.death[chosen])
         count = np.searchsorted(born, eps, side="right") - np.searchsorted(dead, eps, side="right")
         x, steps = np.repeat(eps, 2)[1:], np.repeat(np.maximum(count, y.low), 2)[:-1]
         areas.append(Curve("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
-    return Panel(Scale(0, right, "eps (radius)", find_ticks(0, right)), y, area, areas, is_main=False)
+    return Panel(side, y, area, areas, is_main=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from kech.errors import MissingExtra
 from kech.views.pictures.picture import (
+    GREY,
     INK,
     ORANGE,
     PAPER,
@@ -57,7 +58,8 @@ def build_figure(picture: Picture) -> Any:
     for patch in around.swatches:
         corner = (patch.x / wide, 1 - (patch.y + patch.height) / high)
         box = library.patches.Rectangle(corner, patch.width / wide, patch.height / high, transform=figure.transFigure)
-        box.set(facecolor=patch.colour, edgecolor=PAPER, linewidth=0, hatch=STRIPES if patch.striped else None)
+        edge = {"edgecolor": GREY, "linewidth": 0.5} if patch.colour == PAPER else {"edgecolor": PAPER, "linewidth": 0}
+        box.set(facecolor=patch.colour, hatch=STRIPES if patch.striped else None, **edge)
         figure.add_artist(box)
     for words, bold in around.texts:
         style = {"ha": SIDES[words.anchor], "color": words.colour or INK, "fontsize": picture.font * POINTS}

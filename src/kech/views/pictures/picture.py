@@ -25,6 +25,8 @@ LETTER = 0.56  # width of a letter, as a share of the font
 NARROW, BOLD = 0.5, 0.64  # of a letter in a long line, and in a title
 HEAD, LINE, EDGE = 62.0, 18.0, 20.0  # heights of the heading and of a line of text; margin
 FEWEST_TICKS = 4
+STEPS = (1, 2, 5)  # of ticks in each power of ten
+FEWEST_DECADES = 0.9  # with fewer, every digit has a tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +165,14 @@ def find_ticks(low: float, high: float, *, whole: bool = False, dates: bool = Fa
         if len(marks) >= FEWEST_TICKS:
             break
     return [(mark, format_date(mark, DAY) if dates else f"{mark:,.10g}") for mark in marks.tolist()]
+
+
+def find_log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Round numbers from one power of ten to another, each at its power."""
+    powers = range(int(low) - 1, int(high) + 2)
+    steps = STEPS if high - low >= FEWEST_DECADES else range(1, 10)
+    marks = [float(f"{step}e{power}") for power in powers for step in steps]
+    return [(float(np.log10(mark)), f"{mark:g}") for mark in marks if low <= np.log10(mark) <= high]
 
 
 # -- words around the panels -----------------------------------------------------------------------------

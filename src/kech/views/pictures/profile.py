@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kech.views.barcodes import isolates, say_earliest, say_isolating, say_last_bound
 from kech.views.pictures.picture import (
     DEEP,
     INK,
@@ -21,24 +22,20 @@ from kech.views.pictures.picture import (
     Scale,
     Shape,
     Size,
+    find_log_ticks,
 )
 
 ABOUT = "Exposure profile; {rows}; metric: {metric}"
-NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
-TITLE = (
-    "k = {k:,}: half of the rows can hide from eps {eps_half:.3g} on, 99 % from {eps_most:.3g}, all from {eps_all:.3g}"
-)
-ISOLATES = "; {column} isolates most"
-COLUMN = "{column} isolates most: without it half of the rows can hide from {eps_half_without:.4g}."
-LAST = "Without the last {last_rows:,} to hide (kech profile --rows), the others can from {eps_but_last:.4g}."
+NOTE = "Orange: rows that certainly cannot hide, since their k-th nearest row is farther away than 2 eps."
 USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
-REACHED = "Marks: the widest class of a release by the cuts minimal (dots, narrowest) and local (diamonds, cheapest)."
+REACHED = (
+    "Marks: from there on a release of all rows exists: --cut minimal (dots, narrowest) and local (diamonds, cheapest)."
+)
 LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
 CELLS = (160, 200)  # across and upward, at most
-DECADES = 3.0  # of eps, at most
+FEWEST_DECADES, DECADES = 1.0, 3.0  # of eps
 KS = (1, 2, 3, 5, 10, 20, 50, 100)
-STEPS = (1, 2, 5)
 LEGEND = (0.0, 0.01, 0.1, 0.5, 1.0)
 SHADES = {0.5: "#9db7d3", 0.9: "#5f8bb8", 0.99: DEEP, 1.0: INK}
 
@@ -58,17 +55,17 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
         )
     ]
     for column, (share, shade) in enumerate(SHADES.items()):
-        along = np.log10(np.maximum(lines[:, column], 10**x.low))
-        shapes.append(Curve(f"{share:.0%} can hide", along, find_middle(ks), shade))
+        along = np.log10(np.maximum(lines[:, column], 10**x.low)).repeat(2)
+        edges = np.log10(np.append(ks, ks[-1] + 1)).repeat(2)[1:-1]
+        shapes.append(Curve(f"{share:.0%} can hide at the earliest", along, edges, shade))
     shapes += mark_cuts(profile.reached, x)
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
-    legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
+    legend += [(f"{100 * share:g} % can hide at the earliest", [shade], False) for share, shade in SHADES.items()]
     advice = advise(profile)
     note = "\n".join([*explain(advice), NOTE, *([REACHED] if profile.reached else [])])
     about = ABOUT.format(rows=profile.units.describe_rows(), metric=profile.filtration.metric)
-    title = TITLE.format(**advice) + (ISOLATES.format(**advice) if advice["isolates"] else "")
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
-    return Picture(title, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
+    return Picture(say_earliest(advice), about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
 
 
 def advise(profile: Any) -> dict[str, Any]:
@@ -76,15 +73,14 @@ def advise(profile: Any) -> dict[str, Any]:
     seen = {k for _, k in profile.known} or {min(USUAL_K, profile.largest_k)}
     k = min(seen, key=lambda k: (abs(k - USUAL_K), k))
     compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
-    advice = profile.advise(k) if compared else profile.describe_hiding(k)
-    isolates = compared and advice["eps_half_without"] < advice["eps_half"]
-    return {**advice, "isolates": isolates, "eps_most": profile.eps_for(k, [0.99])[0]}
+    return profile.advise(k) if compared else profile.describe_hiding(k)  # type: ignore[no-any-return]
 
 
 def explain(advice: dict[str, Any]) -> list[str]:
     """What a column adds, and the last rows."""
-    parts = [*([COLUMN] if advice["isolates"] else []), *([LAST] if advice["last_rows"] else [])]
-    return [part.format(**advice) for part in parts]
+    every = f"No release of all rows with exact edges goes below eps {advice['eps_all']:.4g}."
+    last = [f"{every} {say_last_bound(advice)}"] if advice["last_rows"] else []
+    return [*([say_isolating(advice)] if isolates(advice) else []), *last]
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:
@@ -103,11 +99,10 @@ def scale_eps(lines: Floats, widest: float) -> Scale:
     """From the first eps at which something can be seen to that at which all rows hide, or to the widest class."""
     positive = np.append(lines[lines > 0], [widest] * (widest > 0))
     high = float(np.log10(positive.max())) if len(positive) else 0.0
-    low = max(float(np.log10(positive.min())), high - DECADES) - 0.1 if len(positive) else -1.0
+    lowest = float(np.log10(positive.min())) if len(positive) else high
+    low = min(max(lowest, high - DECADES) - 0.1, high - FEWEST_DECADES)
     high += 0.05
-    steps = [step * 10.0**power for power in range(int(low) - 1, int(high) + 2) for step in STEPS]
-    ticks = [(float(np.log10(eps)), f"{eps:g}") for eps in steps if low <= np.log10(eps) <= high]
-    return Scale(low, high, "eps (radius)", ticks)
+    return Scale(low, high, "eps (radius), log scale", find_log_ticks(low, high))
 
 
 def find_middle(k: Any) -> Any:

@@ -3,20 +3,34 @@
 from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
+from math import ceil
 from typing import Any
 
 from rich.markup import escape
 from rich.tree import Tree
 
-from kech.views.barcodes import announce, capitalize, list_sentences, say_headline, say_joined
+from kech.views.barcodes import (
+    announce,
+    capitalize,
+    list_sentences,
+    say_earliest,
+    say_headline,
+    say_isolating,
+    say_joined,
+    say_last_bound,
+)
 from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
+MOST_ADVISED = 3  # k with sentences of their own; of more, one has them
+USUAL_K = 5
+WIDTH, WIDE = 20, 30  # letters of a bar, and of one that has few columns beside it
 FEW = 200  # rows, of which 0.5 % is one
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
+MOST_REGIMES = 3
 MOST_STEPS = 20
 MOST_VERSIONS = 36
 RULER = "eps is measured between values as they are; kech spectrum does so with --grid exact, else between round edges."
@@ -45,7 +59,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     print_one_eps(result)
     say_counted(result["counted"])
     say("")
-    print_bars(bars, by_people=result["counted"] == "people")
+    print_bars(bars, result)
     if result["shorter_bars"]:
         say(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
     if left_out := sum(result["left_out"].values()):
@@ -68,11 +82,9 @@ def print_one_eps(result: dict[str, Any]) -> None:
     say(f"\nOne eps for all rows{', measured on the axes of all of them' * bool(result['suppress'])}:")
     for reading, regimes in result["regimes"].items():
         sentence = describe_first_regimes(regimes, result) if result["suppress"] else format_regimes(regimes)
-        sentence = (
-            sentence
-            if regimes and not is_start_uncertain(result["starts"][reading])
-            else say_start(result["starts"][reading], result)
-        )
+        start = result["starts"][reading]
+        is_listed = result["suppress"] or len(regimes or ()) > 1
+        sentence = sentence if regimes and is_listed and not is_start_uncertain(start) else say_start(start, result)
         say(f"{reading}: {sentence}{say_proven(regimes)}")
     for line in () if result["suppress"] else result["leaving_out"]:
         if not is_start_uncertain(line):
@@ -85,16 +97,37 @@ def say_counted(counted: str) -> None:
         say("k counts people: a person with several rows in a class is one.")
 
 
-def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
-    """The longest bars of components, each where it lies between 0 and the last merge; equal ones in one line."""
+def print_bars(bars: list[dict[str, Any]], result: dict[str, Any]) -> None:
+    """Bars of components, equal ones in one line; where these are many, how rows join instead."""
+    by_people = result["counted"] == "people"
     names = ["birth", "death", "weight", *(["people"] if by_people else []), "simplex_from"]
     kinds = Counter(tuple(bar[name] for name in names) for bar in bars)
+    if len(kinds) > MOST_BARS:
+        print_joining(result)
+        say(f"--longest {MOST_BARS} shows the longest of {len(bars):,} bars, --json all of them.")
+    else:
+        print_each_bar(kinds, names)
+
+
+def print_joining(result: dict[str, Any]) -> None:
+    """How many classes there are at round eps, and how many rows are in classes below k."""
+    k = result["k"]
+    table = grid("eps>", "classes>", f"rows below k = {k:,}>", "[yellow]░[/] below k, [blue]█[/] k or more")
+    for at in result["joining"]:
+        below = ceil(WIDE * at["rows_left"] / result["rows"])
+        drawn = f"[yellow]{'░' * below}[/][blue]{'█' * (WIDE - below)}[/]"
+        table.add_row(f"{at['eps']:.4g}", f"{at['classes']:,}", f"{at['rows_left']:,}", drawn)
+    out().print(table)
+
+
+def print_each_bar(kinds: Counter[tuple[Any, ...]], names: list[str]) -> None:
+    """Bars, each where it lies between 0 and the last merge."""
+    by_people = "people" in names
     table = grid("bars>", "from eps>", "to eps>", "rows>", *(["people>"] if by_people else []), "simplex from>", "")
-    top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     lines = [dict(zip(names, kind, strict=True)) | {"count": count} for kind, count in kinds.items()]
-    longest = sorted(lines, key=lambda bar: (bar["birth"] - bar_end(bar), -bar["weight"]))[:MOST_BARS]
-    for bar in sorted(longest, key=lambda bar: (bar["birth"], bar_end(bar))):
-        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar_end(bar)))
+    top = max((bar["death"] or 0.0 for bar in lines), default=0.0) or 1.0
+    for bar in sorted(lines, key=lambda bar: (bar["birth"], bar_end(bar))):
+        start, stop = (round(WIDTH * min(x / top, 1)) for x in (bar["birth"], bar_end(bar)))
         table.add_row(
             f"{bar['count']:,}",
             *(format_eps(bar[name]) for name in ("birth", "death")),
@@ -103,9 +136,6 @@ def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
             " " * start + ("━" * max(stop - start, 1) if bar["birth"] < bar_end(bar) else "·"),
         )
     out().print(table)
-    if len(lines) > len(longest):
-        shown = sum(bar["count"] for bar in longest)
-        say(f"The {shown:,} longest of {len(bars):,} bars are shown, equal ones in one line; --json shows all.")
 
 
 def bar_end(bar: dict[str, Any]) -> float:
@@ -145,7 +175,8 @@ def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
     if regimes is None:
         return "unknown (not computed)"
     parts = [f"[{format_eps(r['start'])}, {format_eps(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
-    return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
+    more = f"; and {len(parts) - MOST_REGIMES:,} more" * (len(parts) > MOST_REGIMES)
+    return "; ".join(parts[:MOST_REGIMES]) + more or "nowhere"
 
 
 def describe_first_regimes(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
@@ -168,7 +199,7 @@ def describe_regime(regime: dict[str, Any], rows: int) -> str:
 def say_proven(regimes: list[dict[str, Any]] | None) -> str:
     """Whether the number of classes is known to be the largest."""
     proven = regimes and all(regime["proven"] for regime in regimes)
-    return " classes: proven, no partition has more" if proven else ""
+    return " (proven: no partition has more)" if proven else ""
 
 
 def format_eps(eps: float | None) -> str:
@@ -183,15 +214,17 @@ def print_profile(result: dict[str, Any]) -> None:
     say(f"{rows}, metric {result['metric']}")
     say(RULER)
     print_eps_error(result)
-    for advice in result["advice"]:
+    for advice in choose_advice(result["advice"]):
+        out().print(f"\n[bold]{escape(say_earliest(advice))}[/]")
         say(say_advice(advice))
     print_shares(result["profile"], "Rows", "")
     if result["counted"] == "people":
         print_shares(result["profile"], "People with such a row", "people_")
-    say("\nFrom this eps on, so many of the rows can hide among k:")
+    say("\nSo many of the rows can hide among k from this eps on (at least-at most):")
     table = grid("k>", "50 %>", "90 %>", "99 %>", "100 %>")
     for k in dict.fromkeys(line["k"] for line in result["hidden"]):
-        table.add_row(f"{k:,}", *(format_eps(line["eps"]) for line in result["hidden"] if line["k"] == k))
+        spans = [(line["eps_at_least"], line["eps_at_most"]) for line in result["hidden"] if line["k"] == k]
+        table.add_row(f"{k:,}", *(join_ends(*map(format_eps, span)) for span in spans))
     out().print(table)
     print_cuts(result["reached"])
     print_columns(result["columns"])
@@ -219,7 +252,11 @@ def print_shares(lines: list[dict[str, Any]], whose: str, prefix: str) -> None:
 
 def format_span(least: float, most: float) -> str:
     """Two shares in percent, or one where they agree on the screen."""
-    low, high = (f"{100 * share:.1f}" for share in (least, most))
+    return join_ends(*(f"{100 * share:.1f}" for share in (least, most)))
+
+
+def join_ends(low: str, high: str) -> str:
+    """Two figures, or one where they agree on the screen."""
     return low if low == high else f"{low}-{high}"
 
 
@@ -237,7 +274,7 @@ def print_cuts(reached: list[dict[str, Any]]) -> None:
 
 def print_columns(columns: list[dict[str, Any]]) -> None:
     """From where on half of the rows could hide without each column."""
-    say("\nFrom this eps on, half of the rows can hide among k, with all columns and without one:")
+    say("\nHalf of the rows can hide among k from this eps at the earliest, without a column:")
     ks = list(dict.fromkeys(line["k"] for line in columns))
     table = grid("without", *(f"k = {k:,}>" for k in ks))
     first = columns[0]["column"]
@@ -248,17 +285,18 @@ def print_columns(columns: list[dict[str, Any]]) -> None:
     out().print(table)
 
 
+def choose_advice(advice: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The advice at each k, or at a usual one where they are many."""
+    return advice if len(advice) <= MOST_ADVISED else [min(advice, key=lambda one: abs(one["k"] - USUAL_K))]
+
+
 def say_advice(advice: dict[str, Any]) -> str:
     """What isolates rows most at one k, and what the last rows to hide cost."""
-    k, half, rest = advice["k"], format_eps(advice["eps_half"]), format_eps(advice["eps_half_without"])
-    isolates = "no column alone keeps half of the rows apart"
-    if advice["eps_half_without"] < advice["eps_half"]:
-        isolates = f"{advice['column']} isolates most: without it half of the rows can hide from {rest}, not {half}"
-    every, but_last = format_eps(advice["eps_all"]), format_eps(advice["eps_but_last"])
-    last = ", nor one without 0.5 % of them"
+    last = " Not even one without 0.5 % of them does."
     if advice["last_rows"]:
-        last = f"; without the last {advice['last_rows']:,} to hide, none goes below {but_last}"
-    return f"k = {k:,}: {isolates}. With exact edges, no release of all rows goes below eps {every}{last}."
+        last = f" {say_last_bound(advice)}"
+    every = f"No release of all rows goes below {format_eps(advice['eps_all'])} with exact edges."
+    return f"{say_isolating(advice)} {every}{last}"
 
 
 def say_last(last: dict[str, Any], rows: int) -> str:
@@ -285,9 +323,10 @@ def say_without_one(figures: dict[str, Any], one: str) -> str:
     """How far one more or less, a person or a row, moves the eps from which on all rows can hide."""
     k, every = figures["k"], format_eps(figures["eps_all"])
     if figures["eps_all_at_most"] is None:
-        return f"k = {k:,}: all rows can hide from eps {every}; without any one {one} none can."
+        return f"k = {k:,}: all rows can hide from eps {every} at the earliest; without any one {one} none can."
     least, most = format_eps(figures["eps_all_at_least"]), format_eps(figures["eps_all_at_most"])
-    return f"k = {k:,}: all rows can hide from eps {every}; without any one {one} from an eps of {least} to {most}."
+    earliest = f"all rows can hide from eps {every} at the earliest"
+    return f"k = {k:,}: {earliest}; without any one {one}, from an eps of {least} to {most} at the earliest."
 
 
 def print_eps_error(result: dict[str, Any]) -> None:
