@@ -8,8 +8,8 @@ d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
     d_k(x) > 2 eps   =>   x is in no simplex of k rows at eps   =>   d_k(x) > eps
 
 So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  A class of k rows that
-a cut found hides them from its own radius on, where that is smaller than d_k; so do all rows together.  u(eps, k), the share of rows in
-components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
+a cut found hides them from its own radius on, where that is smaller than d_k; so does the class of all rows.
+u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
 """
 
 from collections.abc import Mapping, Sequence

@@ -24,7 +24,10 @@ REACHED = (
     "{local_eps:.4g}; --cut minimal into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other classes."
 )
 EARLIEST = "k = {k:,}: half of the rows can hide from eps {half:.3g} at best, all from {all:.3g}"
-ISOLATES = "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, now from {half:.4g}."
+ISOLATES = (
+    "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, now from "
+    "{half:.4g}."
+)
 LAST_APART = (
     " {column} keeps the last tenth apart: without it 90 % of the rows could hide from eps {rest:.4g} on at best, now "
     "from {most:.4g}."
@@ -111,7 +114,7 @@ def isolates(advice: Mapping[str, Any]) -> bool:
 
 
 def isolates_last(advice: Mapping[str, Any]) -> bool:
-    """Whether 90 % of the rows could hide earlier without a column, and it is not the one that isolates half of them."""
+    """Whether 90 % of the rows could hide earlier without a column other than the one that isolates most."""
     is_other = "last_column" in advice and advice["eps_most_without"] < advice["eps_most"]
     return bool(is_other and not (isolates(advice) and advice["column"] == advice["last_column"]))
 
