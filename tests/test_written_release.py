@@ -115,6 +115,15 @@ def test_texts_of_their_own_are_told_of_though_some_are_missing(role, tmp_path):
     assert kech.verify_release(tmp_path / "t.csv")["identifying"] == told["identifying"]
 
 
+def test_a_column_that_tells_nothing_is_told_of(run, folder):
+    """Cabins as on a ship: most are missing, and every other is somebody's own."""
+    cabins = [None if i % 4 else f"C{i}" for i in range(80)]
+    pc.write_csv(pa.table({"age": [i % 5 for i in range(80)], "cabin": cabins}), folder / "ship.csv")
+    made = ("release", folder / "ship.csv", "--qi", "age", "cabin", "--k", 4, "--no-ledger", "-o")
+    assert run(*made, folder / "a.csv", "--json").json["hidden"] == ["cabin"]
+    assert "cabin: every published cell is *, or missing." in run(*made, folder / "b.csv").out.replace("\n", " ")
+
+
 def test_what_is_told_of_a_release(people, tmp_path):
     made = kech.make_release(people, k=5, grid=10)
     path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
@@ -129,6 +138,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "coarse": None,
         "dropped": ["name", "other"],
         "ledger": told["ledger"],
+        "hidden": [],
         "identifying": ["note", "n", "code"],
         "identifying_together": [],
         "rare_texts": [],

@@ -351,6 +351,16 @@ class Input(Part, frozen=True):
     sheet: Annotated[
         str | None, Field("Sheet of a workbook with the table. By default the first one.", "Patients", accepts=bool)
     ] = None
+    header_line: Annotated[
+        int | None,
+        Field(
+            "Line of a CSV file or workbook that names the columns; lines above it are not read.",
+            "3",
+            usual=1,
+            numbers=NumberRange(1, whole=True),
+            noun="the number of a line",
+        ),
+    ] = None
     null_values: Annotated[
         tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
     ] = ()
