@@ -67,7 +67,7 @@ def protect_anew(partition: Partition) -> Partition:
     for j in {*moved, *(axis.index for axis in padded)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes, members)
-    return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound)
+    return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound, loss_bound=partition.loss_bound)
 
 
 def pad_sets(partition: Partition) -> dict[int, Members]:

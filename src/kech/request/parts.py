@@ -778,6 +778,17 @@ class Cut(Part, frozen=True):
             noun="a number of seconds",
         ),
     ] = None
+    gap: Annotated[
+        float | None,
+        Field(
+            "Stop searching once the loss is proven to be at most this share above the lowest possible one: 0.05 or "
+            "5%. The proof takes time too, so use it with --effort best.",
+            "5%",
+            numbers=NumberRange(0, 1, below=True, step=0.01),
+            noun="a share of the loss",
+            percent=True,
+        ),
+    ] = None
     seed: Annotated[
         int,
         Field(
