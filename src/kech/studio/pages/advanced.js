@@ -37,10 +37,18 @@ const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? sma
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
   const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
   if (!rules.keeps_histories) next.plan.goal.protect_history = null;
   if (rules.by_components) next.plan.cut.suppress = null;
 }
+
+// One node of the lattice: this level of each column, and no other.
+function takeNode(next, { k, levels }) {
+  takeCut(next, cutThat("by_level"), { levels });
+  next.plan.goal.k = k;
+}
+
+const round = (share) => Number(share.toFixed(6));
 
 // -- goals -----------------------------------------------------------------------------------------------------
 
@@ -72,7 +80,7 @@ function cuts() {
 }
 
 function profile() {
-  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("earliestEps"), t("latestEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps_at_least), few(row.eps_at_most), use((next) => { next.plan.goal.k = Math.max(smallestK(), row.k); next.plan.cut.eps = null; })])))];
+  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("earliestEps"), t("latestEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps_at_least), few(row.eps_at_most), use((next) => { takeCut(next, cutThat("measures_balls"), { suppress: round(1 - row.share) || null }); next.plan.goal.k = Math.max(smallestK(), row.k); })])))];
 }
 
 function regimes() {
@@ -85,11 +93,11 @@ function regimes() {
 
 function lattice() {
   const columns = state.plan.columns.quasi_identifiers;
-  return answerOf("lattice", { k: ladder() }, ({ best }) => rowsOf(["k", t("levelsOf"), t("figClasses"), t("figLoss"), ""], best.map((node) => [count(node.k), columns.map((column) => node.levels[column]).join(", "), count(node.classes), loss(node.loss), use((next) => { takeCut(next, cutThat("by_level")); next.plan.goal.k = node.k; })])));
+  return answerOf("lattice", { k: ladder() }, ({ best }) => rowsOf(["k", t("levelsOf"), t("figClasses"), t("figLoss"), ""], best.map((node) => [count(node.k), columns.map((column) => node.levels[column]).join(", "), count(node.classes), loss(node.loss), use((next) => takeNode(next, node))])));
 }
 
 function zigzag() {
-  return [picture("zigzag"), answerOf("zigzag", { path: "diagonal", k: chosenK() ?? smallestK() }, ({ regimes: held }) => (held.length ? rowsOf([t("levelsOf"), t("toEps"), "k", ""], held.map((row) => [count(row.start), count(row.stop), count(row.k), use((next) => { takeCut(next, cutThat("by_level")); next.plan.goal.k = row.k; })])) : h("p", {}, t("notReached"))))];
+  return [picture("zigzag"), answerOf("zigzag", { path: "diagonal", k: chosenK() ?? smallestK() }, ({ regimes: held, path, columns }) => (held.length ? rowsOf([t("levelsOf"), t("toEps"), "k", ""], held.map((row) => [path[row.start].join(", "), path[row.stop].join(", "), count(row.k), use((next) => takeNode(next, { k: row.k, levels: Object.fromEntries(columns.map((column, at) => [column, path[row.start][at]])) }))])) : h("p", {}, t("notReached"))))];
 }
 
 // -- series ------------------------------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ function gauge({ classes, k, figures, rows_in: all }) {
   return h("div", { class: "gauge" },
     s("svg", { width: 120, height: 66, viewBox: "0 0 120 66", role: "img", "aria-label": t("oneIn", { k: count(k) }) },
       s("path", { class: "track", d: "M 8 60 A 52 52 0 0 1 112 60" }), s("path", { class: "risk", d: arc(Math.min(1, 1 / k)) }), s("line", { class: "needle", x1: 60, y1: 60, x2: x, y2: y })),
-    h("div", {}, h("strong", { class: "big" }, t("oneIn", { k: count(k) })), h("p", { class: "hint" }, t("oneInHint", { people: countsPeople() })), above.map(({ risk, share }) => h("p", { class: "hint" }, t("above", { risk, share })))));
+    h("div", {}, h("strong", { class: "big" }, t("oneIn", { k: count(k) })), above.map(({ risk, share }) => h("p", { class: share > 0 && risk === RISKS[0] ? "above" : "hint" }, t("above", { risk, share })))),
+    h("p", { class: "hint" }, t("oneInHint", { people: countsPeople() })));
 }
 
 function arc(share) {
