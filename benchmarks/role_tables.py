@@ -1,10 +1,10 @@
-"""Role tables: names of the columns of 132 public or usual tables, the roles a person would give them, made-up values.
+"""Role tables: names of the columns of 176 public or usual tables, the roles a person would give them, made-up values.
 
 Names and types were written down from memory, and every value is made up here.  A line is: column, role, values.
 Roles: I identifier, Q quasi-identifier, S sensitive, O sensitive and what the table is about (its outcome), P plain
 (not published); Q/S where people differ.
 Values: `n` numbers of rows, `u` codes of rows, `0-9` whole numbers, `0.0-9.0` decimals, `a|b` categories, or a word of
-`MAKERS`.  The last eight tables were drawn after the last rules were written, and are reported apart.
+`MAKERS`.  The last twelve tables were written after the rules, and are reported apart.
 """
 
 import random
@@ -583,24 +583,100 @@ ledig|verheiratet|geschieden; PLZ Q zip5; Ortsteil Q Nord|Mitte|Süd; Erwerbssta
 Mietenstufe P/Q 1-7; Wohnflaeche P/Q/S 20-140; Bruttokaltmiete S/P 200-1500; Gesamteinkommen S 200-2900; Schwerbehinderung S
 ja|nein; Bewilligt O ja|nein; Wohngeldbetrag S 0-600"""
 
+# -- held out, twelfth time, after the rules that the eleventh led to; read once --
+
+VETERAN = """trt S/P 1|2; celltype S squamous|smallcell|adeno|large; time S/P 1-999; status O 0|1; karno S 10-99; diagtime S/P
+1-87; age Q 34-81; prior S/P 0|10"""
+BIRTHWT = """low O 0|1; age Q 14-45; lwt Q/S/P 80-250; race Q 1-3; smoke S 0|1; ptl S 0-3; ht S/Q 0|1; ui S 0|1; ftv S/P 0-6;
+bwt O 709-4990"""
+EXAM_SCORES = """gender Q female|male; race_ethnicity Q group A|group B|group C; parental_level_of_education Q some college|high
+school|master's degree; lunch S/Q standard|free/reduced; test_preparation_course P/S/Q none|completed; math_score O 0-100;
+reading_score O 17-100; writing_score O 10-100"""
+RENT_SUPPORT = """tenancy_id I n; tenant_name I name; lead_applicant_age Q 18-90; gender Q F|M; nationality Q IE|PL|RO;
+household_type Q single|couple|lone parent; county Q Cork|Kerry|Mayo; weekly_rent S/Q 60-400; hap_payment S/Q 200-1900;
+arrears_weeks S 0-30; exit_reason O bought|evicted|left voluntarily"""
+GRADUATES_UK = """HUSID I n; UKPRN Q/P 10001|10007; SEXID Q 1|2; AGE Q 18-70; ETHNIC Q 10-80; DISABLE S 0-99; NATION Q
+XF|FR|IN; MODE P/Q 1|31; DEGCLASS O 1-5; EMPSTATUS Q/S 1-9; SALARY S 12000-80000; SOC2020 Q 1111-9279; SATISFIED S 1-5"""
+PARCOURSUP = """num_candidat I n; nom_candidat I name; sexe Q F|M; date_naissance Q date:2004-2006; boursier S oui|non;
+serie_bac Q générale|techno|pro; etablissement_origine Q Lycée A|Lycée B|Lycée C; departement Q 01|33|75; moyenne_bac S
+8.0-19.9; mention O sans|AB|B|TB; admis O oui|non"""
+BRON_NL = """registratienummer I n; jaar P/Q 2018-2022; maand P/Q 1-12; gemeente Q town; leeftijd_bestuurder Q 16-95;
+geslacht_bestuurder Q M|V; vervoerwijze Q/P auto|fiets|lopend; rijbewijs P/Q/S ja|nee; alcoholgebruik S ja|nee|onbekend;
+ernst_letsel O licht|zwaar|dood; afloop_ongeval O letsel|uitsluitend materieel; overtreding S door rood|te hard|geen"""
+SINIESTROS_ES = """id_siniestro I n; provincia Q Burgos|Murcia|Huelva; fecha Q date:2018-2022; edad_conductor Q 18-95; sexo Q
+H|M; nacionalidad Q ES|MA|RO; tipo_vehiculo P/Q turismo|moto|camión; positivo_alcohol S S|N; positivo_drogas S S|N; casco
+P/S S|N; lesividad O leve|grave|mortal|ileso"""
+CONTRIBUENTI_IT = """codice_contribuente I u; codice_fiscale I cf; anno_imposta P/Q 2020-2022; comune_residenza Q town; classe_eta
+Q 15-24|25-44|45-64|65+; sesso Q M|F; stato_civile Q celibe|coniugato; tipo_reddito Q/S dipendente|pensione|autonomo;
+reddito_complessivo S 0-90000; imposta_netta S 0-30000; detrazioni S/P 0-3000; accertamento O si|no"""
+CENSO_ESCOLAR = """CO_ALUNO I n; NO_ALUNO I name; DT_NASCIMENTO Q date:2003-2014; TP_SEXO Q 1|2; TP_COR_RACA Q 0-5;
+CO_MUNICIPIO Q 3500105-3500160; CO_ESCOLA Q 35001-35040; TP_ETAPA_ENSINO Q 4-41; IN_NECESSIDADE_ESPECIAL S 0|1;
+IN_BOLSA_FAMILIA S 0|1; NU_FALTAS S/P 0-60; NOTA_FINAL O 0.0-10.0; TP_SITUACAO O aprovado|reprovado|abandono"""
+ADSL = """STUDYID P CDISC01; USUBJID I u; SUBJID I n; SITEID Q/P 701-717; AGE Q 50-89; AGEGR1 Q <65|65-80|>80; SEX Q F|M; RACE
+Q WHITE|BLACK|ASIAN; ETHNIC Q HISPANIC|NOT HISPANIC; COUNTRY Q USA|CAN; TRT01P S Placebo|Drug Low|Drug High; SAFFL P/S Y|N;
+BMIBL S/Q 13.7-40.1; MMSETOT S 10-24; DTHFL O Y|N; EOSSTT O COMPLETED|DISCONTINUED; DCSREAS S/O Adverse Event|Withdrew"""
+WHAS500 = """id I n; age Q 30-104; gender Q 0|1; hr S 35-186; sysbp S 57-244; diasbp S 6-198; bmi S/Q 13.0-45.0; cvd S 0|1;
+afb S 0|1; sho S 0|1; chf S 0|1; av3 S 0|1; miord S 0|1; mitype S 0|1; year P/Q 1|2|3; los O 0-47; dstat O 0|1; lenfol S/P
+1-2358; fstat O 0|1"""
+HELP_RCT = """age Q 19-60; cesd S 1-60; d1 S 0-100; drugrisk S 0-21; e2b S/P 1-21; female Q 0|1; g1b S no|yes; homeless S
+homeless|housed; i1 S 0-142; id I n; indtot S 4-45; linkstatus O 0|1; mcs S 6.7-62.2; pcs S 14.0-74.8; racegrp Q
+black|hispanic|white|other; satreat S no|yes; sexrisk S 0-14; substance S alcohol|cocaine|heroin; treat S/P no|yes"""
+SWISS_LABOUR = """participation O no|yes; income S 7.1-12.4; age Q 20-62; education Q 1-21; youngkids Q 0-3; oldkids Q 0-6;
+foreign Q no|yes"""
+EVICTIONS = """case_number I u; defendant_name I name; plaintiff P/Q/I Acme Homes|City Housing|Smith Estates; filing_date Q
+date:2019-2022; property_zip Q zip5; monthly_rent S/Q 400-3000; amount_owed S/Q 200-15000; represented S/P yes|no; judgment
+O plaintiff|dismissed|settled; writ_issued O yes|no"""
+
+# -- held out, thirteenth time, after the rules that the twelfth led to; read once --
+
+JASA = """rownames I n; birth.dt Q date:1905-1950; accept.dt Q date:1967-1974; fu.date Q/S/P date:1968-1974; fustat O 0|1; surgery S
+0|1; age Q 8.0-64.0; futime S/P 0-1799; wait.time S/P 0-310; transplant S 0|1; mismatch S/P 0-6; mscore S/P 0.0-3.1; reject
+O 0|1"""
+QUIT_SMOKING = """id I n; ttr S/P 0-182; relapse O 0|1; grp S/P combination|patchOnly; age Q 22-86; gender Q Female|Male; race Q
+white|black|other; employment Q ft|pt|other; yearsSmoking S/Q 9-58; levelSmoking S heavy|light; priorAttempts S 0-50;
+longestNoSmoke S 0-6205"""
+RESUMES = """job_ad_id P/I/Q 384-700; job_city Q Chicago|Boston; job_industry P/Q manufacturing|other_service; received_callback
+O 0|1; firstname I first; race Q black|white; gender Q f|m; years_college Q 0-4; college_degree Q 0|1; honors Q/S/P 0|1;
+military Q 0|1; resume_quality P/S low|high"""
+BEAUTY = """wage O 1.0-77.7; lwage S 0.0-4.35; belavg S 0|1; abvavg S 0|1; exper Q 0-48; looks S 1-5; union S 0|1; goodhlth S
+0|1; black Q 0|1; female Q 0|1; married Q 0|1; south Q 0|1; bigcity Q 0|1; service Q/P 0|1; educ Q 5-17"""
+FERTIL2 = """mnthborn Q 1-12; yearborn Q 38-73; age Q 15-49; electric P/S/Q 0|1; radio P/S/Q 0|1; educ Q 0-20; ceb S/Q 0-13;
+agefbrth Q/S 10-38; knowmeth S 0|1; usemeth O 0|1; idlnchld S/Q 0-20; heduc Q 0-20; urban Q 0|1; evermarr Q 0|1"""
+ATTENDANCE = """attend S 2-32; termgpa O 0.0-4.0; priGPA S 0.8-4.0; ACT S 13-32; final O 10-39; atndrte S 6.2-100.0; hwrte S
+12.5-100.0; frosh Q 0|1; soph Q 0|1; skipped S 0-30"""
+PAY_GAP = """jobTitle Q Driver|Financial Analyst|Warehouse Associate; gender Q Female|Male; age Q 18-65; perfEval S 1-5; edu Q
+College|High School|Masters|PhD; dept Q Sales|Operations|Engineering; seniority Q 1-5; basePay O 34208-179726; bonus S
+1703-11293"""
+CRASH_PERSONS = """UNIQUE_ID I n; COLLISION_ID I/P n; CRASH_DATE Q date:2019-2022; PERSON_ID I u; PERSON_TYPE P/Q/S
+Occupant|Pedestrian|Bicyclist; PERSON_INJURY O Injured|Killed|Unspecified; PERSON_AGE Q 0-99; EJECTION S/P Not
+Ejected|Ejected; EMOTIONAL_STATUS S Conscious|Shock|Apparent Death; BODILY_INJURY S Head|Back|Knee; COMPLAINT S Pain|None
+Visible|Whiplash; PERSON_SEX Q F|M|U"""
+LOCATAIRES = """num_locataire I n; nom I last; prenom I first; annee_naissance Q 1930-2004; composition_familiale Q
+isolé|couple|monoparental; nb_personnes Q 1-8; quartier Q Nord|Centre|Sud; loyer_mensuel S/Q 200-900; revenu_fiscal S/Q
+0-40000; anciennete_bail Q/P 0-40; impayes_mois S 0-12; expulsion O oui|non"""
+BELASTING_NL = """burgerservicenummer I n; belastingjaar P/Q 2019-2021; geboortejaar Q 1930-2003; postcode4 Q 1011-1060;
+inkomen_box1 S/Q 0-90000; vermogen_box3 S/Q 0-300000; zorgtoeslag S 0-1200; toeslagpartner Q/S ja|nee; aantal_kinderen Q 0-5;
+fraude_indicatie O ja|nee; bezwaar_ingediend S/O ja|nee"""
+ACCORD = """MaskID I n; female Q 0|1; baseline_age Q 44-80; raceclass Q White|Black|Hispanic|Other; treatment S Intensive|Standard;
+cvd_hx_baseline S 0|1; sbp S 90-210; hba1c S 5.0-14.0; gfr S 30-150; event_primary O 0|1; fuyrs_primary S/P 0.0-7.0; tm_death O
+0|1"""
+ALUMNOS_ES = """dni_alumno I dni; sexo Q H|M; anio_nacimiento Q 1990-2004; municipio_origen Q town; via_acceso Q/P
+bachillerato|FP|mayores 25; nota_acceso S 5.0-14.0; titulacion Q Derecho|Medicina|Historia; creditos_superados S/P 0-240;
+beca S si|no; discapacidad S si|no; abandono O si|no; nota_media_expediente S/O 5.0-10.0"""
+
 LATER = (
-    "star_1985",
-    "actg175",
-    "tax_returns",
-    "ahs",
-    "fars",
-    "stats19",
-    "traffic_stops",
-    "hsb2",
-    "werknemers_nl",
-    "salaries_fr",
-    "empleados_es",
-    "dipendenti_it",
-    "funcionarios_pt",
-    "licorice",
-    "indo_rct",
-    "strep_tb",
-    "wohngeld",
+    "jasa",
+    "quit_smoking",
+    "resumes",
+    "beauty",
+    "fertil2",
+    "attendance",
+    "pay_gap",
+    "crash_persons",
+    "locataires",
+    "belasting_nl",
+    "accord",
+    "alumnos_es",
 )
 TABLES = {
     name.lower(): spec

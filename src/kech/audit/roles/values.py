@@ -26,7 +26,7 @@ MOST_EVENTS = 20  # values of a column that says what happened
 EVENTS = frozenset(
     """death died dead deceased alive survived relapse relapsed recurrence remission recovered cured progression
     improved worsened passed failed fail withdrawn dropout denied approved rejected accepted convicted acquitted arrested
-    hired resigned fired terminated defaulted churned readmitted discharged hospitalized
+    completed discontinued dismissed settled evicted guilty hired resigned fired terminated defaulted churned readmitted discharged hospitalized
     tot gestorben verstorben lebend genesen geheilt bestanden durchgefallen abgelehnt bewilligt gekuendigt gekundigt
     entlassen decede decedee vivant gueri refuse accepte demission licencie reussi
     fallecido fallecida vivo curado aprobado suspenso rechazado concedido despedido renuncia

@@ -329,7 +329,8 @@ SENSITIVE = (
     Meaning(
         "health",
         "sensitive",
-        """~inj injury_severity inj_sev ~sev severity asa asa_class asa_score cd4 cd8 cd4_count cd8_count ziekmelding
+        """~inj injury_severity inj_sev ~sev severity asa asa_class asa_score cd4 cd8 cd4_count cd8_count ~hr sysbp diasbp sys_bp dia_bp special_needs special_need necessidade_especial
+        necesidades_especiales besoins_particuliers foerderbedarf forderbedarf ziekmelding
         krankmeldung krankheitstage hospitalized hospitalised hospitalizado disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9
         ~condition conditions illness disorder syndrome symptom symptoms cancer tumor tumour heart_disease
         hypertension diabetes diabetic asthma hiv aids depression anxiety mental mental_health psych infection
@@ -451,8 +452,9 @@ SENSITIVE = (
         demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
         dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento
         motivo_saida aprovado reprovado
-        abandona abandono_escolar uitstroom vertrek vertrekt vertrokken uitval departs ~depart salida_voluntaria
+        abandona abandono_escolar uitstroom vertrek vertrekt vertrokken uitval salida_voluntaria
         renuncia cessazione ~uscita saida_voluntaria bewilligt bewilligung ablehnung abgelehnt accorde refuse refuse_octroi
+        judgment judgement ruling urteil jugement fallo_judicial sentenza vonnis julgamento evicted eviction
         concedido denegado respinto toegekend afgewezen deferido indeferido
         expire expired deceased_flag fatal fatality fatalities killed survived_flag ~cens ~relapse_free
         ~progressed progression delinq dlq late_payment past_due pastdue overdue days_late_payment
@@ -485,7 +487,7 @@ SENSITIVE = (
     Meaning(
         MONEY,
         "sensitive",
-        """dividend dividends interest_income pensions annuity loonschaal maandloon uurloon jaarloon salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
+        """amount_owed owed bourse boursier boursiere becario bolsista dividend dividends interest_income pensions annuity loonschaal maandloon uurloon jaarloon salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
         monthly_income monthlyincome annual_income household_income compensation bonus ~charges
         monthly_charges total_charges ~cost ~costs expense expenses expenditure ~amount balance debt debts
         ~loan loan_amount loan_amnt credit_amount credit_score credit_history creditworthiness credit_risk
@@ -624,6 +626,7 @@ SENSITIVE = (
         math maths mathe mathematics mathematik mathematiques matematica matematicas wiskunde algebra arithmetic reading
         writing spelling ~read ~write ~science ~sciences ~physics ~chemistry ~biology lecture_score lesen schreiben
         rechnen lecture_niveau lectura escritura lettura scrittura leitura escrita lezen rekenen
+        ~mention degree_class degclass indice_punteggio
         beoordeling bewertung evaluacion valutazione avaliacao entretien
         approval_rating thermometer feeling_thermometer self_rated self_rating rated_by ~eval evaluations beauty looks
         attractiveness opinion_poll agree disagree""",
@@ -670,6 +673,7 @@ _FILLERS = """
     monat monatlich monats maand maandelijks mensuel mensuelle mensual mensile mensal jahr jahres jaar annuel annuelle
     anual annuo annua
     jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
+    class classe clase klasse
     norm normed normalized standardized scaled adj adjusted centered cum cumulative sum index hx
 """
 PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())
