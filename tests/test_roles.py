@@ -35,7 +35,9 @@ def test_a_flag_of_many_columns_follows_from_age():
     rng = np.random.default_rng(5)
     age = rng.integers(20, 80, 300)
     flags = {f"zq{i}": rng.integers(0, 2, 300) for i in range(60)}
-    with kech.read_table(pd.DataFrame({"age": age, "sex": rng.integers(0, 2, 300)} | flags | {"zolder": age > 50})) as table:
+    with kech.read_table(
+        pd.DataFrame({"age": age, "sex": rng.integers(0, 2, 300)} | flags | {"zolder": age > 50})
+    ) as table:
         found = {column.column: column.role for column in kech.inspect_table(table).columns}
     assert found["zolder"] == "quasi-identifier"
 

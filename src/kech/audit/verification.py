@@ -63,8 +63,8 @@ def verify_release(
     is a certificate beside the file that was not looked at, since columns are named.
     Columns are named by their roles, with what the file gives away: rows that are unique on all published columns
     together, rows that share one sensitive value with their whole class (fewer than k are told as "<k"), and columns on
-    which most rows have a value of their own, or nearly all several together; `repeated_people` warns of those that seem to name
-    people and repeat.
+    which most rows have a value of their own, or nearly all several together; `repeated_people` warns of those that
+    seem to name people and repeat.
     Columns and goals are those of a request, or fields of it.  With the population its people are from, k-map and
     delta-presence are stated; they are None without.
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its

@@ -97,7 +97,7 @@ def several_rows_words(stated: Mapping[str, Any] | None, rows: int, *, of_series
 
 
 def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another one."""
+    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another."""
     mean = sum(cost["loss"] for cost in costs) / max(1, len(costs))
     dear = [cost for cost in costs if cost["others"] - cost["others_without"] >= WORTH_SAYING]
     for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean][:1]:

@@ -43,9 +43,7 @@ class CsvDialect:
     header_line: int = 1
 
 
-def find_dialect(
-    path: Path, delimiter: str | None, encoding: str | None, header_line: int | None = None
-) -> CsvDialect:
+def find_dialect(path: Path, delimiter: str | None, encoding: str | None, header_line: int | None = None) -> CsvDialect:
     """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
     codec, above = choose_encoding(path, encoding), (header_line or 1) - 1
     plain = codec == "utf-8" and check_utf8_and_line_ends(path) and not above

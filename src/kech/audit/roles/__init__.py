@@ -11,7 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name, says_number, says_state
+from kech.audit.roles.names import (
+    GLUED,
+    PART,
+    STEM,
+    Clue,
+    counts_years,
+    is_participle,
+    read_name,
+    says_number,
+    says_state,
+)
 from kech.audit.roles.values import SURE, read_values
 from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, PLACES, TEXT, TIME_TO_EVENT, UNORDERED
 from kech.tables.engine import ColumnFacts
@@ -218,16 +228,23 @@ def guess_by_counts(column: str, look: Look) -> Guess:
         return numbers_rows
     if look.is_number and counts_years(column) and (look.largest <= OLDEST or are_calendar_years(look)):
         return guess("quasi-identifier", "years of a person are often known", STEM)
-    if look.says_yes_or_no and (is_participle(column) or says_state(column)):
-        return guess("sensitive", "it says whether something happened", STEM)
-    if look.edge and facts.distinct == FLAG and look.present > SMALL:
-        return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
-    is_few = FLAG < facts.distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and look.present > SMALL
-    if look.edge == "last" and is_few:
-        return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
+    if (outcome := guess_outcome(column, look)) is not None:
+        return outcome
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
+
+
+def guess_outcome(column: str, look: Look) -> Guess | None:
+    """What a table may be about: whether something happened, or few values at its edge."""
+    distinct, is_enough = look.facts.distinct, look.present > SMALL
+    if look.says_yes_or_no and (is_participle(column) or says_state(column)):
+        return guess("sensitive", "it says whether something happened", STEM)
+    if look.edge and distinct == FLAG and is_enough:
+        return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
+    if look.edge == "last" and FLAG < distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and is_enough:
+        return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
+    return None
 
 
 def are_calendar_years(look: Look) -> bool:

@@ -327,7 +327,11 @@ def is_part(word: str, start: int, end: int) -> bool:
     if end - start < SHORTEST_PART:
         before = start == 0 and part in (*SURVEY_PREFIXES, HEAD_OF_HOUSEHOLD) and len(word) - end >= SHORTEST_PART
         links = part == LINK and start >= SHORTEST_PART and len(word) - end >= SHORTEST_PART
-        return before or links or (end == len(word) and part in (*SURVEY_SUFFIXES, *CODE_SUFFIXES) and start >= SHORTEST_PART)
+        return (
+            before
+            or links
+            or (end == len(word) and part in (*SURVEY_SUFFIXES, *CODE_SUFFIXES) and start >= SHORTEST_PART)
+        )
     entry = vocabulary().get(part)
     return part in FILLERS or (entry is not None and not entry[1])
 

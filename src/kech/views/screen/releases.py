@@ -77,7 +77,7 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
-    if result["hidden"]:
+    if result.get("hidden"):
         yield (
             f"{', '.join(result['hidden'])}: every published cell is *, or missing. Leave out a column that tells "
             "nothing: the others stay more precise."
@@ -172,7 +172,8 @@ def print_shared_values(result: dict[str, Any]) -> None:
     warn_of_given_away(away)
     if away:
         is_file = "series" not in result and "verified" not in result and Path(result["file"]).is_file()
-        again = " Before anybody gets this file, run the command again with --l 2 --replace." if is_file else ""
+        replaces = " --replace" * (result["ledger"]["verdict"] != "no ledger")
+        again = f" Before anybody gets this file, run the command again with --l 2{replaces}." if is_file else ""
         say(diversity_words(result["loss_with_l_2"], result["loss"]) + again)
 
 
