@@ -63,7 +63,7 @@ Probabilities = Annotated[
 ]
 
 TABLE = ("[columns]", "axes", "[input]", "grid", "memory", "threads", "engine", "master")
-SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
+SEARCH = ("suppress", "effort", "gap", "seed", "key_file", "max_points", "protect")
 RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 
