@@ -258,6 +258,9 @@ def test_inspect_foresees_what_a_release_gives_away(run, crew, folder):
     assert "survived value given away" in said and "--l 2 prevents it: write l = 2 below [goal]" in said
     mended = run("release", crew, "--plan", plan, "-o", folder / "safe.csv", "--l", 2, "--replace", "--json").json
     assert mended["given_away"] == {}
+    words = ("release", crew, "--plan", plan, "-o", folder / "aside.csv", "--no-ledger")
+    assert "run the command again with --l 2." in run(*words).out
+    assert run(*words, "--l", 2).code == 0
 
 
 def test_inspect_shows_the_kind_that_its_plan_has(run, crew, folder):
