@@ -1126,3 +1126,11 @@ def test_postgres_and_files_know_the_same_rows(nine, tmp_path, postgres):
 
     assert (found["rows"], found["series"]["arrivals"], found["series"]["corrected"]) == (12, 3, 0)
     assert kech.verify_series(nine)["holds"]
+
+
+def test_a_column_that_tells_nothing_in_any_cohort_is_told_of(tmp_path):
+    for month, rows in (("oct", 7), ("nov", 15)):
+        cells = {"id": range(rows), "age": [40] * rows, "cabin": [f"c{i}" if i % 3 else None for i in range(rows)]}
+        with kech.read_table(pa.table(cells), quasi_identifiers=["age", "cabin"], key=["id"]) as table:
+            said = kech.open_series(tmp_path / "clinic").publish(table, tmp_path / f"{month}.csv", k=4, ledger=False)
+        assert said["hidden"] == ["cabin"]
