@@ -336,6 +336,17 @@ def test_the_screen_says_what_to_do(tmp_path, run):
     assert "Without the last 2 rows to hide (kech profile --rows), none goes below 0.0002222." in shown
 
 
+def test_classes_of_people_who_share_a_place_lower_the_upper_bounds():
+    """Two people with one row each are one unit of the points, and two grains of a class."""
+    frame = pd.DataFrame({"x": [3, 4, 3, 2, 1, 3], "y": [0, 9, 0, 0, 0, 0], "who": [*"BDCDAE"]})
+    with kech.read_table(frame, quasi_identifiers=["x", "y"], person="who") as table:
+        for metric in ("box", "ball"):
+            cut = kech.search_partitions(kech.compute_profile(table, metric=metric), [2, 4], effort="quick")
+            for k in (2, 4):
+                assert cut.safe_eps_for(k, [1.0])[0] <= cut.reached[k].eps_at_most
+            assert cut.shares(3, 0.0)["exposed_at_most"] == 0.5  # B, C and E stand at one place
+
+
 # Odd tables, and what a user sees
 
 
