@@ -351,6 +351,16 @@ class Input(Part, frozen=True):
     sheet: Annotated[
         str | None, Field("Sheet of a workbook with the table. By default the first one.", "Patients", accepts=bool)
     ] = None
+    header_line: Annotated[
+        int | None,
+        Field(
+            "Line of a CSV file or workbook that names the columns; lines above it are not read.",
+            "3",
+            usual=1,
+            numbers=NumberRange(1, whole=True),
+            noun="the number of a line",
+        ),
+    ] = None
     null_values: Annotated[
         tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
     ] = ()
@@ -747,8 +757,9 @@ class Cut(Part, frozen=True):
     levels: Annotated[
         dict[str, int] | None,
         Field(
-            "Levels of --dp-epsilon, chosen before you look at the rows: --levels job=1. 0 are the values themselves. "
-            "The level of a number or date is its step: --grid 10.",
+            "Levels of --cut domain, one for each quasi-identifier: --levels job=1,zip=2. 0 are the values themselves; "
+            "kech lattice lists nodes. With --dp-epsilon choose them before you look at the rows; there the level of a "
+            "number or date is its step: --grid 10.",
             "job=1",
             numbers=NumberRange(whole=True),
             by_column=True,
@@ -766,6 +777,17 @@ class Cut(Part, frozen=True):
             usual=usual_effort(1),
             numbers=NumberRange(),
             noun="a number of seconds",
+        ),
+    ] = None
+    gap: Annotated[
+        float | None,
+        Field(
+            "Stop searching once the loss is proven to be at most this share above the lowest possible one: 0.05 or "
+            "5%. The proof takes time too, so use it with --effort best.",
+            "5%",
+            numbers=NumberRange(0, 1, below=True, step=0.01),
+            noun="a share of the loss",
+            percent=True,
         ),
     ] = None
     seed: Annotated[

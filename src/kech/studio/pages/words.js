@@ -1,13 +1,13 @@
 // Refusals of the command line in the words of these pages: an option is the field that sets it.
 
-import { t } from "./text.js";
+import { t, translate } from "./text.js";
 
 // An option, and in {} the key of the label (text.js) of the field that sets it.  Letters are the same on every page.
 const FIELDS = {
   "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--delimiter": "{delimiter}",
   "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
   "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
-  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress}", "--t": "“t”", "--t-kind": "{tKind}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress}", "--t": "“t”", "--t-kind": "{tKind}",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
@@ -42,7 +42,14 @@ const PHRASES = [
 const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
 const fill = (text) => (typeof text === "string" ? text.replace(/\{([^}]+)\}/g, (_, key) => labelOf(key)) : text);
 
+// In the language of the page; what is only in English says so.
 export function inPageWords(message) {
-  const said = PHRASES.reduce((text, [typed, here]) => text.replace(typed, fill(here)), message).replace(/(--cut|--effort) (local|minimal|domain|regime|box|ball)/g, "$1 = $2");
-  return said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => fill(FIELDS[option] ?? option)).replaceAll("‑‑", "--");
+  const translated = translate(message, fill);
+  return withFields(translated ?? `${t("inEnglish")}${inFieldWords(message)}`);
 }
+
+function inFieldWords(message) {
+  return PHRASES.reduce((text, [typed, here]) => text.replace(typed, fill(here)), message).replace(/(--cut|--effort) (local|minimal|domain|regime|box|ball)/g, "$1 = $2");
+}
+
+const withFields = (said) => said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => fill(FIELDS[option] ?? option)).replaceAll("‑‑", "--");

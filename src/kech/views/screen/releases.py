@@ -76,6 +76,11 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
+    if result["hidden"]:
+        yield (
+            f"{', '.join(result['hidden'])}: every published cell is *, or missing. Leave out a column that tells "
+            "nothing: the others stay more precise."
+        )
     if result["rare_texts"]:
         names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
         yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
@@ -267,8 +272,9 @@ def print_joint_k(result: dict[str, Any]) -> None:
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
     say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
     is_few = result["candidates"] < k
-    fewest = f"some row has only {result['candidates']:,}" if is_few else f"every row has {k:,} or more"
-    say(f"By labels and sizes of classes alone, {fewest} candidates.")
+    count, noun = result["candidates"], "candidate" if result["candidates"] == 1 else "candidates"
+    fewest = f"some row has only {count:,} {noun}" if is_few else f"every row has {k:,} or more candidates"
+    say(f"By labels and sizes of classes alone, {fewest}.")
 
 
 def print_exposure(result: dict[str, Any]) -> None:
