@@ -287,9 +287,7 @@ def test_a_column_without_a_name_can_be_read(run, folder):
     assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").code == 0
 
 
-@pytest.mark.parametrize(
-    ("title", "encoding"), [("Auswertung 2025, Süd;;;\n", "cp1252"), ("Auswertung\n\n", "utf-8")]
-)
+@pytest.mark.parametrize(("title", "encoding"), [("Auswertung 2025, Süd;;;\n", "cp1252"), ("Auswertung\n\n", "utf-8")])
 def test_a_title_above_the_names_is_told_and_can_be_passed_over(run, folder, title, encoding):
     path, plan, line = folder / "klinik.csv", folder / "kech.toml", title.count("\n") + 1
     rows = "".join(f"{row};{20 + row % 9};{'mw'[row % 2]};{row % 3},5\n" for row in range(60))
