@@ -64,6 +64,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/topology.py --cap 120
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/zigzag.py
+	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/profiles.py
 	$(BIN)/python benchmarks/holes.py --cap 240

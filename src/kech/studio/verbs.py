@@ -33,6 +33,7 @@ from kech.studio.options import (
     ZigzagOptions,
 )
 from kech.tables.source import DIALECT
+from kech.views.pictures.profile import USUAL_K
 
 MOST_BOUNDED = 20_000  # rows: below, the bound of a loss takes half a second
 MOST_BARS = 50_000  # that a page is given
@@ -59,9 +60,9 @@ class TableSession:
             self.kept[name] = compute()
         return self.kept[name]
 
-    def barcode(self, max_dimension: int = 0, field: int = 2) -> kech.WeightedBarcode:
-        """The barcode of exact values."""
-        dimension = max_dimension if find_spec("ripser") else 0
+    def barcode(self, max_dimension: int | None = 0, field: int = 2) -> kech.WeightedBarcode:
+        """The barcode of exact values; where no dimension is named, with the holes that are found quickly."""
+        dimension = max_dimension if max_dimension is None or find_spec("ripser") else 0
         return self.keep(  # type: ignore[no-any-return]
             f"barcode {dimension} {field}",
             lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),
@@ -77,13 +78,15 @@ class TableSession:
         return self.keep("profile", self.compute_profile)  # type: ignore[no-any-return]
 
     def compute_profile(self) -> kech.Profile:
-        """The profile, with what the cuts reach at round k."""
+        """The profile, with what the cuts reach at round k, and the columns that isolate rows at a usual one."""
         profile = kech.compute_profile(self.table)
-        return mark_cuts(profile, profile.choose_ks(None), self.table.threads)
+        marked = mark_cuts(profile, profile.choose_ks(None), self.table.threads)
+        marked.advise(min(USUAL_K, marked.largest_k))
+        return marked
 
     def barcode_at(self, k: int) -> kech.WeightedBarcode:
-        """The barcode of components; of a table that is not large, with what the cuts reach at k."""
-        return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(), [k], self.table.threads))  # type: ignore[no-any-return]
+        """The barcode; of a table that is not large, with what the cuts reach at k."""
+        return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(None), [k], self.table.threads))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""

@@ -10,13 +10,13 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from kech.views.barcodes import (
-    HIDE,
     JOIN,
     announce,
     capitalize,
     list_sentences,
     say_earliest,
     say_headline,
+    say_hiding,
     say_isolating,
     say_joined,
     say_last_bound,
@@ -215,7 +215,7 @@ def print_profile(result: dict[str, Any]) -> None:
     say_private("a profile is counted from real rows; do not publish it.")
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}")
-    say(f"{HIDE[result['metric']]} {RULER}")
+    say(f"{say_hiding(result['metric'], result['counted'])} {RULER}")
     print_eps_error(result)
     for advice in choose_advice(result["advice"]):
         out().print(f"\n[bold]{escape(say_earliest(advice))}[/]")
