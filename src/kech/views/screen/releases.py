@@ -277,8 +277,9 @@ def print_joint_k(result: dict[str, Any]) -> None:
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
     say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
     is_few = result["candidates"] < k
-    fewest = f"some row has only {result['candidates']:,}" if is_few else f"every row has {k:,} or more"
-    say(f"By labels and sizes of classes alone, {fewest} candidates.")
+    count, noun = result["candidates"], "candidate" if result["candidates"] == 1 else "candidates"
+    fewest = f"some row has only {count:,} {noun}" if is_few else f"every row has {k:,} or more candidates"
+    say(f"By labels and sizes of classes alone, {fewest}.")
 
 
 def describe_parameter(name: str, value: Any) -> str:
