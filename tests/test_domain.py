@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 import kech
 from cutting import code_points, cut, say_labels
-from kech.errors import BadOption
+from kech.errors import BadOption, KechError
 from kech.points.partition import build_partition, mean_loss
 from kech.points.points import build_points
+from kech.tables.demo import nine_rows
 from kech.topology.lattice import build_lattice
 from oracles import interval_ends, label_width
 from strategies import bare_axes, point_sets, random_case, seeds, unhurried
@@ -46,6 +47,40 @@ def test_every_row_of_a_column_is_at_the_same_level(seed):
         assert any(set(partition.labels(j)) <= set(level.labels()) for level in levels)
     assert partition.k >= case.k
     assert partition.sizes.sum() == points.rows
+
+
+@pytest.mark.parametrize("seed", seeds(12))
+def test_levels_that_are_named_are_the_node_that_is_released(seed):
+    """Every minimal node of the lattice, by name: its classes, its loss, and its levels in the parameters."""
+    case = random_case(seed)
+    with kech.read_table(case.table, **case.roles) as table:
+        lattice = kech.compute_lattice(table, grid=case.grid)
+        for node in lattice.minimal_nodes(case.k)[:3]:
+            levels = dict(zip(lattice.columns, node, strict=True))
+            asked = {"cut": "domain", "k": case.k, "grid": case.grid, "levels": levels}
+            release = kech.make_release(table, **asked, preview=True)
+            assert release.partition.classes == lattice.classes_of(node)
+            assert mean_loss(release.partition) == pytest.approx(lattice.loss_of(node, case.k), abs=1e-9)
+            assert release.parameters["levels"] == levels
+
+
+ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
+
+
+@pytest.mark.parametrize(
+    ("levels", "goals", "said"),
+    [
+        ({"age": 1}, {}, "column 'zip' has no level"),
+        ({"age": 1, "zip": 1, "salary": 0}, {}, "'salary' is no quasi-identifier"),
+        ({"age": 99, "zip": 0}, {}, "column 'age' has the levels 0 to 3"),
+        ({"age": 0, "zip": 0}, {}, "9 rows are in classes of fewer than 3"),
+        ({"age": 3, "zip": 2}, {"l": 9}, "This node reaches l = 3"),
+        ({"age": 1, "zip": 1}, {"cut": "local"}, "only .*domain.* has levels"),
+    ],
+)  # fmt: skip
+def test_levels_that_cannot_be_released_are_refused(levels, goals, said):
+    with pytest.raises(KechError, match=said), kech.read_table(nine_rows(), **ROLES) as table:
+        kech.make_release(table, **{"cut": "domain", "levels": levels, "k": 3} | goals, preview=True)
 
 
 @given(point_sets(kinds=bare_axes), st.integers(2, 6))

@@ -501,6 +501,8 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
     page.locator(".list tr", has_text="3").get_by_role("button", name="Use this").first.click()
     expect(page.get_by_label("Cut")).to_have_value("domain")
     settled(visitor)
+    (table,) = visitor.studio.json("GET", "/api/state")["tables"]
+    assert visitor.studio.json("GET", f"/api/tables/{table['id']}")["plan"]["cut"]["levels"] == {"age": 3, "zip": 2}
     visitor.look("advanced")
     visitor.press("Close")
     assert verified(visitor, "by-node", "nine.csv")["k"] >= 3

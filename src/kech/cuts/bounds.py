@@ -101,8 +101,8 @@ def closest_bound(partition: Partition, k: int, *, threads: int = 1) -> Bound:
     """The bounds of every partition of the same rows on the same axes, from all that is known here."""
     points = partition.points.merge_grains()
     (nearest,) = lower_bounds(points, [k], threads=threads)
-    price = price_bound(points, k, mean_loss(partition), threads=threads)
-    return Bound(nearest.eps, max(price, known_bound(partition, k)))
+    raised = raise_bound(points, k, nearest.loss, mean_loss(partition))
+    return Bound(nearest.eps, max(raised, known_bound(partition, k)))
 
 
 def known_bound(partition: Partition, k: int) -> float:
@@ -141,14 +141,19 @@ def price_bound(points: Points, k: int, loss: float, *, climbs: int = CLIMBS, th
     `loss` is that of some partition: how far prices may hope to climb.
     """
     (nearest,) = lower_bounds(points, [k], threads=threads)
-    levels = level_tables(points)
+    return raise_bound(points, k, nearest.loss, loss, climbs)
+
+
+def raise_bound(points: Points, k: int, nearest: float, loss: float, climbs: int = CLIMBS) -> float:
+    """The bound of the nearest rows, raised by prices where axes are trees and cells are not too many."""
     if not all(isinstance(axis, TreeAxis) for axis in points.axes):
-        return nearest.loss
+        return nearest
+    levels = level_tables(points)
     if len(points.weights) * prod(map(len, levels)) > MOST:
-        return nearest.loss
+        return nearest
     cells = points.rows * len(points.axes)
     pricer = Pricer(points.codes, points.weights, points.widths(), levels, k)
     for climb in range(climbs):
         report(f"bounding at k={k}, loss {pricer.bound / cells:.4f} or more", climb / climbs)
         pricer.climb(STEPS, loss * cells)
-    return max(nearest.loss, pricer.bound / cells)
+    return max(nearest, pricer.bound / cells)

@@ -757,8 +757,9 @@ class Cut(Part, frozen=True):
     levels: Annotated[
         dict[str, int] | None,
         Field(
-            "Levels of --dp-epsilon, chosen before you look at the rows: --levels job=1. 0 are the values themselves. "
-            "The level of a number or date is its step: --grid 10.",
+            "Levels of --cut domain, one for each quasi-identifier: --levels job=1,zip=2. 0 are the values themselves; "
+            "kech lattice lists nodes. With --dp-epsilon choose them before you look at the rows; there the level of a "
+            "number or date is its step: --grid 10.",
             "job=1",
             numbers=NumberRange(whole=True),
             by_column=True,

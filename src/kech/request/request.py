@@ -90,8 +90,8 @@ class Request(Part, frozen=True):
             self.check_gap()
         if self.goal.dp_epsilon is not None:
             self.check_sampled()
-        elif self.cut.levels is not None:
-            raise BadOption("--levels", "only --dp-epsilon uses levels that you choose. Omit it.")
+        elif self.cut.levels is not None and not self.cut.by_level:
+            raise BadOption("--levels", "only --cut domain has levels. Add --cut domain, or omit it.")
 
     def check_gap(self) -> None:
         """Refuse to stop at a proven gap beside what no bound is known for before a search."""
@@ -142,6 +142,8 @@ class Request(Part, frozen=True):
             fields = {name: FIELDS[name].default for name in ("reading", "field")} | fields
         if rules and not rules.measures_balls:
             fields = {"metric": FIELDS["metric"].default} | fields
+        if rules and not rules.by_level:
+            fields = {"levels": FIELDS["levels"].default} | fields
         for name in [*fields]:
             reset = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in reset}

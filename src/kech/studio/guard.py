@@ -32,7 +32,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-PUBLIC = ("/static/", "/tables/")  # pages and scripts of kech, which hold nothing of a table
+PUBLIC = ("/static/", "/tables/", "/reports/")  # pages and scripts of kech without data; reports at secret addresses
 NO_SECRET = (
     "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
@@ -69,7 +69,7 @@ class Guard:
                 started = True
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
             await send(message)
 
         try:
@@ -116,7 +116,7 @@ class Guard:
 
 
 def is_public(method: str, path: str) -> bool:
-    """Whether a path names a page or a script of kech: the same for everybody, without data."""
+    """Whether a path needs no secret in a header: pages and scripts of kech, and what is secret itself."""
     return method in SAFE and (path == "/" or path.startswith(PUBLIC))
 
 

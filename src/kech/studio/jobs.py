@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,12 @@ class Lane:
                 return
             progress = msgspec.json.decode(body)
             job.doing, job.share = progress["doing"], progress["share"]
+
+    async def warm(self) -> None:
+        """Start the child before its first question, so that this one need not wait for it."""
+        async with self.turn:
+            with suppress(OSError):  # the first question tells
+                await self.start()
 
     async def start(self) -> Process:
         """The child that waits for a question; standard error goes nowhere, for it could show cells."""

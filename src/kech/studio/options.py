@@ -28,6 +28,12 @@ class ClassesOptions(VerbOptions):
     with_rows: bool = True
 
 
+class BoundOptions(VerbOptions):
+    """One k."""
+
+    k: int
+
+
 class PictureOptions(VerbOptions):
     """What is drawn, for which k; along which path of nodes."""
 

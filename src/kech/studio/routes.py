@@ -23,6 +23,7 @@ from kech.studio.worker import UNKNOWN_QUESTION
 from kech.studio.workspace import EXAMPLES, OpenTable, PlanChange, Stale, Workspace
 from kech.tables.source import READ_FORMATS
 from kech.views import screen
+from kech.views.report.page import make_policy
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -99,10 +100,25 @@ def state_routes(workspace: Workspace) -> list[Route]:
         path = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
         return Response(await asyncio.to_thread(path.read_bytes), media_type="application/octet-stream")
 
+    async def address(request: Request) -> Response:
+        path = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
+        return answer({"address": f"/reports/{workspace.lay_out(path)}"})
+
+    async def report(request: Request) -> Response:
+        path = workspace.take_up(request.path_params["word"])
+        if path is None:
+            raise HTTPException(404, "This address of a report opens once. Open the report again from the studio.\n")
+        body = await asyncio.to_thread(path.read_bytes)
+        return HTMLResponse(
+            body, headers={"content-security-policy": f"sandbox; {make_policy()}; frame-ancestors 'none'"}
+        )
+
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
         Route("/api/releases/{folder}/{name}", file),
+        Route("/api/releases/{folder}/{name}", address, methods=["POST"]),
+        Route("/reports/{word}", report),
     ]
 
 

@@ -18,6 +18,7 @@ from kech.request import Request
 from kech.studio.icicle import build_icicle
 from kech.studio.options import (
     BarcodeOptions,
+    BoundOptions,
     CellsOptions,
     ClassesOptions,
     HierarchyOptions,
@@ -33,7 +34,7 @@ from kech.studio.options import (
 )
 from kech.tables.source import DIALECT
 
-MOST_BOUNDED = 20_000  # rows: below, bounds of the loss take as long as the spectrum or twice (12 k)
+MOST_BOUNDED = 20_000  # rows: below, the bound of a loss takes half a second
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 24  # structures of a table kept for the next question
 MOST_CUT = 300_000  # points that are cut for the pictures of profiles and barcodes: 8 s of CPU
@@ -171,6 +172,13 @@ def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
     return classes(session, options)
 
 
+def bound(session: TableSession, options: BoundOptions) -> dict[str, Any]:
+    """`kech release --bound` of the best start: the least loss that any release at this k can have."""
+    if session.table.rows > MOST_BOUNDED:
+        return {"k": options.k, "loss_lower_bound": None}
+    return session.release(k=options.k, effort=0.0 if session.plan.cut.is_searched else None).bound().to_json()
+
+
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
@@ -219,7 +227,6 @@ def hierarchy(session: TableSession, options: HierarchyOptions) -> dict[str, Any
 def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`; a spectrum compares classes of rows, and no histories."""
     fields: dict[str, Any] = {"effort": options.effort, "protect_history": False}
-    fields["bound"] = session.table.rows <= MOST_BOUNDED
     result = kech.compute_spectrum(session.table, session.plan, k=options.k, cut=options.cut or None, **fields)
     return result.to_json() | {"plot": None, "effort": options.effort or session.plan.cut.effort}
 
@@ -291,6 +298,7 @@ VERBS = {
     "cells": Verb(cells, CellsOptions, reads_all_columns=True, lane="look"),
     "crowds": Verb(crowds),
     "rung": Verb(rung, ClassesOptions),
+    "bound": Verb(bound, BoundOptions),
     "classes": Verb(classes, ClassesOptions, lane="search"),
     "hierarchy": Verb(hierarchy, HierarchyOptions, lane="slow"),
     "spectrum": Verb(spectrum, SpectrumOptions, lane="slow"),

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import weakref
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -38,6 +38,7 @@ MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
 COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
+NEXT_LANES = ("quick", "search")  # that a page needs after the first rows
 
 
 def open_private(path: str, flags: int) -> int:
@@ -184,10 +185,17 @@ class OpenTable:
             return job
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
-        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.input)))
+        self.begin(self.run(job, msgspec.json.encode(plan.input)))
+        if verb == "glance":  # a page that sees the first rows soon asks for more
+            for name in NEXT_LANES:
+                self.begin(self.lanes[name].warm())
+        return job
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Work on something beside the others, until the table is closed."""
+        task = asyncio.ensure_future(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
-        return job
 
     async def read_cells(self, rows: list[int]) -> Job:
         """Some rows as they are read: asked so often that no answer is kept."""
@@ -258,7 +266,8 @@ class OpenTable:
         """End its children and forget its files."""
         for job in self.jobs.values():
             self.cancel(job)
-        await asyncio.gather(*(lane.close() for lane in self.lanes.values()), *self.tasks)
+        await asyncio.gather(*self.tasks)
+        await asyncio.gather(*(lane.close() for lane in self.lanes.values()))
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -303,6 +312,7 @@ class Workspace:
         self.folder, handle = claim_folder()
         self._finalizer = weakref.finalize(self, remove_folder, self.folder, handle)  # also if the server is killed
         self.tables: dict[str, OpenTable] = {}
+        self.laid_out: dict[str, Path] = {}  # a report that is opened next, by a secret word
         self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
     def __iter__(self) -> Iterator[OpenTable]:
@@ -394,6 +404,18 @@ class Workspace:
             if entry["folder"] == folder and name in entry["files"]:
                 return self.resolve_folder(folder) / name
         raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
+
+    def lay_out(self, report: Path) -> str:
+        """A secret word that names a report once, since a new tab sends no header."""
+        if report.name != COMPANIONS[0]:
+            raise BadTarget(report.name, "only a report has a page of its own. Save the file.")
+        word = secrets.token_urlsafe(32)
+        self.laid_out = {word: report}  # one at a time
+        return word
+
+    def take_up(self, word: str) -> Path | None:
+        """The report that a word names, once."""
+        return self.laid_out.pop(word, None)
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""

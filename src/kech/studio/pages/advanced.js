@@ -1,7 +1,7 @@
 // For those who ask for more: goals and cuts in sentences, and every structure that kech knows, each with "Use this".
 
 import { request, run } from "./api.js";
-import { button, field, h, input, refusal, say, select } from "./dom.js";
+import { button, dialog, field, h, input, quoted, refusal, say, select } from "./dom.js";
 import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, quickest, rulesOf } from "./forms.js";
 import { about, again, chosenK, find, ladder, need, smallestK, stop } from "./model.js";
 import { count, day, few, loss, percent } from "./numbers.js";
@@ -31,16 +31,30 @@ function answerOf(verb, options, draw) {
 
 const use = (change) => button(t("use"), () => { edit(change, "cut"); say(t("usedThis")); }, "small");
 const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
-const shown = (svg, title, name) => h("div", {}, h("img", { class: "drawn", alt: `${title} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }), exporterOf(svg, name));
+function shown(svg, title, name) {
+  const drawn = () => h("img", { class: "drawn", alt: `${title} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` });
+  const enlarge = () => { const box = dialog(title); box.element.classList.add("wide"); box.fill(drawn()); box.open(); };
+  return h("div", {}, h("button", { type: "button", class: "enlarge", onclick: enlarge, title: t("zoomIn"), "aria-label": `${t("zoomIn")}: ${title}` }, drawn()), exporterOf(svg, name));
+}
 const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? smallestK(), ...more }, ({ svg }) => shown(svg, t(of === "barcode" ? "regimes" : of), of));
 
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
   const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
   if (!rules.keeps_histories) next.plan.goal.protect_history = null;
   if (rules.by_components) next.plan.cut.suppress = null;
 }
+
+// One node of the lattice: this level of each column, and no other.
+function takeNode(next, { k, levels }) {
+  takeCut(next, cutThat("by_level"), { levels });
+  next.plan.goal.k = k;
+}
+
+const levelsAt = (columns, node) => Object.fromEntries(columns.map((column, at) => [column, node[at]]));
+const nodeWords = (levels) => Object.entries(levels).map(([column, level]) => `${quoted(column)} ${level}`).join(", ");
+const round = (share) => Number(share.toFixed(6));
 
 // -- goals -----------------------------------------------------------------------------------------------------
 
@@ -72,7 +86,7 @@ function cuts() {
 }
 
 function profile() {
-  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("earliestEps"), t("latestEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps_at_least), few(row.eps_at_most), use((next) => { next.plan.goal.k = Math.max(smallestK(), row.k); next.plan.cut.eps = null; })])))];
+  return [picture("profile"), answerOf("profile", {}, ({ hidden }) => rowsOf(["k", t("share"), t("earliestEps"), t("latestEps"), ""], hidden.filter(({ share }) => share > 0.95).map((row) => [count(row.k), percent(row.share), few(row.eps_at_least), few(row.eps_at_most), use((next) => { takeCut(next, cutThat("measures_balls"), { suppress: round(1 - row.share) || null }); next.plan.goal.k = Math.max(smallestK(), row.k); })])))];
 }
 
 function regimes() {
@@ -84,12 +98,11 @@ function regimes() {
 }
 
 function lattice() {
-  const columns = state.plan.columns.quasi_identifiers;
-  return answerOf("lattice", { k: ladder() }, ({ best }) => rowsOf(["k", t("levelsOf"), t("figClasses"), t("figLoss"), ""], best.map((node) => [count(node.k), columns.map((column) => node.levels[column]).join(", "), count(node.classes), loss(node.loss), use((next) => { takeCut(next, cutThat("by_level")); next.plan.goal.k = node.k; })])));
+  return answerOf("lattice", { k: ladder() }, ({ best }) => rowsOf(["k", t("levelsOf"), t("figClasses"), t("figLoss"), ""], best.map((node) => [count(node.k), nodeWords(node.levels), count(node.classes), loss(node.loss), use((next) => takeNode(next, node))])));
 }
 
 function zigzag() {
-  return [picture("zigzag"), answerOf("zigzag", { path: "diagonal", k: chosenK() ?? smallestK() }, ({ regimes: held }) => (held.length ? rowsOf([t("levelsOf"), t("toEps"), "k", ""], held.map((row) => [count(row.start), count(row.stop), count(row.k), use((next) => { takeCut(next, cutThat("by_level")); next.plan.goal.k = row.k; })])) : h("p", {}, t("notReached"))))];
+  return [picture("zigzag"), answerOf("zigzag", { path: "diagonal", k: chosenK() ?? smallestK() }, ({ regimes: held, path, columns }) => (held.length ? rowsOf([t("levelsOf"), t("toEps"), "k", ""], held.map((row) => [...[row.start, row.stop].map((at) => nodeWords(levelsAt(columns, path[at]))), count(row.k), use((next) => takeNode(next, { k: row.k, levels: levelsAt(columns, path[row.start]) }))])) : h("p", {}, t("notReached"))))];
 }
 
 // -- series ------------------------------------------------------------------------------------------------------

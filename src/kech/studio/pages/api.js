@@ -8,10 +8,11 @@ const KEPT = 60_000; // milliseconds
 
 class Refusal extends Error {
   constructor(status, said) {
-    super(inPageWords(said.message));
-    this.status = status;
-    this.kind = said.error;
+    super();
+    Object.assign(this, { status, said: said.message, kind: said.error });
   }
+
+  get message() { return this.kind === "Gone" ? this.said : inPageWords(this.said); } // in the language that is spoken now
 }
 
 // The secret goes in a header, so nothing but this page can ask: links to the server would be refused.

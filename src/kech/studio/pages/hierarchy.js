@@ -14,7 +14,7 @@ const edited = new Map(); // trees that were changed and not used yet, by table,
 
 export function drawHierarchy(column) {
   const axis = state.plan.axes[column] ?? {}, { distinct, type } = about().columns.find((one) => one.column === column);
-  const put = (change) => edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], ...change }; }, "axis");
+  const put = (change) => edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], ...change }; next.plan.cut.levels = null; }, "axis");
   const rules = (kind) => state.axisKinds[kind] ?? {}, isLine = (kind) => rules(kind || type).has_grid, hasEdges = !axis.hierarchy && isLine(axis.kind);
   const isMany = distinct > MOST_VALUES && !axis.hierarchy, entry = isMany ? null : need("hierarchy", { column }) ?? find("hierarchy", { column });
   const kind = select([["", t("kind:")], ...optionsOf("axes.kind", "kind")], axis.kind ?? "", (value) => (rules(value).needs_order ? askOrder(value) : put({ kind: value, order: null, grid: isLine(value) ? axis.grid : null })));
@@ -50,7 +50,7 @@ function tree(found, column, isLine) {
         chosen = (await send(new Blob([toLines(plant(padded.tree))]), "padded.csv")).hierarchy;
       }
       edited.delete(key);
-      await edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], hierarchy: chosen, kind: null, grid: null, order: null }; }, "axis");
+      await edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], hierarchy: chosen, kind: null, grid: null, order: null }; next.plan.cut.levels = null; }, "axis");
       say(t("used", { column: quoted(column) }));
     } catch (fault) {
       replace(trouble, refusal(fault));
@@ -59,7 +59,7 @@ function tree(found, column, isLine) {
   const file = h("input", { type: "file", accept: ".csv,.toml,.json", onchange: (event) => event.target.files[0] && keep(new Blob([event.target.files[0]]), event.target.files[0].name) });
   return h("div", {}, trouble, h("h3", {}, t("becomes")), live.element,
     h("h3", {}, `${t("hierarchy")} `, h("span", { class: "private" }, t("private"))), h("p", { class: "hint" }, `${t(own ? "own" : isLine ? "lineNote" : "built")} ${t("levels", found)}`),
-    editor, h("div", { class: "bar" }, use, button(t("exportTree"), () => saveAs(new Blob([toLines(held.roots)], { type: "text/csv" }), `${column}.csv`)), own && button(t("forget"), () => edit((next) => { next.plan.axes[column].hierarchy = null; }, "axis"))),
+    editor, h("div", { class: "bar" }, use, button(t("exportTree"), () => saveAs(new Blob([toLines(held.roots)], { type: "text/csv" }), `${column}.csv`)), own && button(t("forget"), () => edit((next) => { next.plan.axes[column].hierarchy = null; next.plan.cut.levels = null; }, "axis"))),
     field(t("importTree"), file, t("importHint")));
 }
 

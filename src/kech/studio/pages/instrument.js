@@ -3,7 +3,7 @@
 import { button, h, replace, s } from "./dom.js";
 import { cutThat, exampleOf } from "./forms.js";
 import { exporter } from "./pictures.js";
-import { bounded, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
+import { bounds, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
 import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -24,7 +24,7 @@ function draw() {
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
     !isEps && h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
-    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", {}, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
+    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
 
@@ -38,13 +38,13 @@ function busy() {
 // -- over k --------------------------------------------------------------------------------------------------
 
 function range() {
-  const steps = ladder(), top = Math.max(...steps, chosenK() ?? smallestK()), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
+  const steps = ladder(), top = Math.max(...steps, Math.min(chosenK() ?? smallestK(), most())), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
   return [Math.max(smallestK(), k / factor), Math.max(Math.min(top, k * factor), 3)];
 }
 
 function drawCurve() {
-  const [low, high] = range(), points = curve().filter(({ k }) => k >= low && k <= high), bounds = found("spectrum", bounded())?.spectrum ?? [];
-  const known = bounds.filter(({ k, loss_lower_bound: bound }) => bound != null && k >= low && k <= high);
+  const [low, high] = range(), points = curve().filter(({ k }) => k >= low && k <= high);
+  const known = bounds().filter(({ k }) => k >= low && k <= high);
   const top = Math.min(1, Math.max(0.05, ...points.map((point) => point.loss)) * 1.2);
   const x = (k) => LEFT + (Math.log(k / low) / Math.log(high / low)) * (wide - LEFT - RIGHT), y = (value) => TOP + (1 - value / top) * (HIGH - TOP - FOOT);
   const line = (list, value) => list.map((point) => `${x(point.k).toFixed(1)},${y(value(point)).toFixed(1)}`).join(" ");
@@ -55,25 +55,27 @@ function drawCurve() {
     [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && (hasRoom(k) || k === high)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 16, "text-anchor": "middle" }, count(k))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("kAxis", { counted: people })),
     s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
-    known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(known, (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
+    known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(steps(known), (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
     known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
     now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
-  const read = readOut();
+  const read = readOut(), kind = answer?.stale ? "read stale" : "read";
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));
-  if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: "read", x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: "read", x: LEFT + 8, y: TOP + 2 }, read));
+  if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: kind, x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: kind, x: LEFT + 8, y: TOP + 2 }, read));
   return picture;
 }
 
+// Between two k only the bound of the smaller one is proven.
+const steps = (known) => known.flatMap((told, at) => (at ? [{ ...known[at - 1], k: told.k }, told] : [told]));
 const hasRoom = (k) => wide > 520 || /^[125]0*$/.test(k);
 const share = (px) => Math.min(1, Math.max(0, (px - LEFT) / (wide - LEFT - RIGHT)));
 const stepFrom = (k, by) => Math.min(most(), Math.max(smallestK(), k + by));
 
 export function choose(k) {
   set({ drag: null });
-  edit((next) => { next.plan.goal.k = k; next.plan.cut.eps = null; }, "k");
+  edit((next) => { next.plan.goal.k = k; Object.assign(next.plan.cut, { eps: null, levels: null }); }, "k");
 }
 
 // -- over eps ------------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ function drawIcicle() {
     handle(x(eps), { label: t("lineEps"), value: eps, low: 0, high: top, text }));
   draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
   keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
-  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps, effort: null, suppress: null, weights: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
+  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
   return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
 }
 

@@ -1,12 +1,12 @@
 // Answers: what is asked when, each kept under what it was computed from, so that going back computes nothing again.
 
 import { cancel, run } from "./api.js";
-import { cutOf, defaultOf, exampleOf, fieldOf } from "./forms.js";
+import { exampleOf, fieldOf } from "./forms.js";
 import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
-const LANES = { glance: "look", inspect: "look", crowds: "count", rung: "count", classes: "search" }; // all others are slow, or wait as if they were
+const LANES = { glance: "look", inspect: "look", crowds: "count", rung: "count", bound: "count", classes: "search" }; // all others are slow, or wait as if they were
 const answers = new Map(), busy = new Map(); // answers by key; for each lane the answer on its way
 
 // -- what an answer is computed from -------------------------------------------------------------------------
@@ -16,7 +16,7 @@ function basis(verb) {
   if (verb === "inspect" || verb === "glance") return [input];
   if (verb === "crowds") return [input, columns];
   if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [input, columns, axes, labels, cut.suppress];
-  return [input, columns, axes, { ...goal, k: null }, verb === "rung" ? { ...cut, effort: null } : cut, labels];
+  return [input, columns, axes, { ...goal, k: null }, ["rung", "bound"].includes(verb) ? { ...cut, effort: null } : cut, labels];
 }
 
 const keyOf = (verb, options) => JSON.stringify([state.id, verb, options, basis(verb)]);
@@ -109,10 +109,11 @@ function pump() {
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
-  if (isSearch() && cutOf(state.plan) === defaultOf("cut")) need("spectrum", bounded());
+  if (isSearch()) for (const rung of near(k)) if (!need("bound", { k: rung })) return;
 }
 
-export const bounded = () => ({ k: ladder(), cut: [defaultOf("cut")], effort: 0 });
+// For each k the loss below which no release is possible, as far as that is proven.
+export const bounds = () => ladder().map((k) => found("bound", { k })).filter((told) => told?.loss_lower_bound != null);
 const near = (k) => ladder().sort((a, b) => Math.abs(Math.log(a / (k ?? exampleOf("k")))) - Math.abs(Math.log(b / (k ?? exampleOf("k")))));
 
 // A search for another k goes on for a while, since somebody may come back to it.

@@ -94,14 +94,15 @@ const people = ({ stated, histories }) => (histories ? [t("recountedPeople", his
 
 // -- files and history -------------------------------------------------------------------------------------------
 
-// A file of a release as links. A report has its own styles, which this page forbids, so it is saved and opened from there.
+// A file of a release as links. A report has its own styles, which this page forbids, so the server shows it at an address of its own.
 function fileLinks(folder, name) {
   const path = `/api/releases/${encodeURIComponent(folder)}/${encodeURIComponent(name)}`, link = (text, act) => h("a", { href: path, onclick: (event) => { event.preventDefault(); act().catch((fault) => say(fault.message)); } }, text);
-  const isText = /\.(json|toml|csv)$/.test(name);
-  return [h("strong", {}, name), " ", isText && [link(t("openFile"), async () => window.open(await asAddress(path, "text/plain"))), " "], link(t("saveFile"), async () => h("a", { href: await asAddress(path), download: name }).click()), " "];
+  const isText = /\.(json|toml|csv)$/.test(name), isPage = name.endsWith(".html");
+  const open = async () => window.open(isPage ? (await request("POST", path)).address : await asAddress(path, "text/plain"), "_blank", "noopener");
+  return [h("strong", {}, name), " ", (isText || isPage) && [link(t("openFile"), open), " "], link(t("saveFile"), async () => h("a", { href: await asAddress(path), download: name }).click()), " "];
 }
 
 function history({ releases }) {
   if (!releases.length) return null;
-  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => fileLinks(one.folder, name))))));
+  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))));
 }

@@ -123,6 +123,7 @@ export function giveRoles(next, roles) {
   next.dropped = Object.keys(roles).filter((column) => roles[column] === "drop");
   if (!next.plan.columns.person.length) next.plan.goal.protect_history = null; // nobody has a history then
   if (!next.plan.columns.sensitive.length) for (const goal of state.sensitiveGoals) next.plan.goal[goal] = null;
+  if (next.plan.cut.levels && Object.keys(next.plan.cut.levels).sort().join() !== [...next.plan.columns.quasi_identifiers].sort().join()) next.plan.cut.levels = null;
   for (const column of Object.keys(next.plan.cut.weights ?? {})) if (roles[column] !== "quasi-identifier") delete next.plan.cut.weights[column];
   if (!Object.keys(next.plan.cut.weights ?? {}).length) next.plan.cut.weights = null;
 }

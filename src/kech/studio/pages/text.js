@@ -13,6 +13,7 @@ const en = {
   gone: "The studio does not answer. Is it still running in its terminal?",
   otherTab: "The table was changed in another tab. It is shown here as it is now.",
   wrong: "Something went wrong.",
+  inEnglish: "",
   cannot: "This cannot be done",
   close: "Close",
   cancel: "Cancel",
@@ -217,6 +218,7 @@ const en = {
   lossTitle: "Loss",
   lossNow: "Loss {loss}: 0 tells all, 1 tells nothing",
   givenAway: ({ share, column }) => `${percent(share)} of the published rows give their ${column} away: their whole class shares it.`,
+  givenMore: ({ n }) => `So do rows in ${plural(n, "other column", "other columns")}.`,
   mend: ({ from, to }) => `Require 2 values: loss ${few(from)} → ${to == null ? "?" : few(to)}`,
   mendNot: "Two values in every class would mend it; what that costs is known after the search.",
   classesWords: ({ classes, average }) => `${plural(classes, "class", "classes")} of ${few(average)} rows on average.`,
@@ -376,6 +378,7 @@ const de = {
   gone: "Das Studio antwortet nicht. Läuft es noch in seinem Terminal?",
   otherTab: "Die Tabelle wurde in einem anderen Tab geändert. Hier ist sie, wie sie jetzt ist.",
   wrong: "Etwas ging schief.",
+  inEnglish: "(auf Englisch) ",
   cannot: "Das geht nicht",
   close: "Schließen",
   cancel: "Abbrechen",
@@ -573,6 +576,7 @@ const de = {
   lossTitle: "Verlust",
   lossNow: "Verlust {loss}: 0 sagt alles, 1 sagt nichts",
   givenAway: ({ share, column }) => `${percent(share)} der Zeilen verraten ${column}: ihre ganze Klasse hat denselben Wert.`,
+  givenMore: ({ n }) => `Dasselbe in ${plural(n, "weiteren Spalte", "weiteren Spalten")}.`,
   mend: ({ from, to }) => `2 Werte verlangen: Verlust ${few(from)} → ${to == null ? "?" : few(to)}`,
   mendNot: "Zwei Werte in jeder Klasse würden es beheben; was das kostet, zeigt die Suche.",
   classesWords: ({ classes, average }) => `${plural(classes, "Klasse", "Klassen")} von im Mittel ${few(average)} Zeilen.`,
@@ -722,6 +726,75 @@ const de = {
 
 const TEXTS = { en, de };
 export const languages = Object.keys(TEXTS);
+// Sentences of refusals and hints in German. {key} is the label of a field. A message is told in German if each of its sentences is here.
+const GERMAN = [
+  [/^k=(\d+) needs ([\d,]+) rows or more; the table has ([\d,]+)\.$/, "k = $1 braucht $2 Zeilen oder mehr; die Tabelle hat $3."],
+  [/^k=(\d+) needs ([\d,]+) people or more; the table has ([\d,]+) (?:person|people)\.$/, "k = $1 braucht $2 Personen oder mehr; die Tabelle hat $3."],
+  [/^Choose a smaller k\.$/, "Wählen Sie ein kleineres k."],
+  [/^The table has columns but no rows\.$/, "Die Tabelle hat Spalten, aber keine Zeilen."],
+  [/^Check that it is the right file\.$/, "Prüfen Sie, ob es die richtige Datei ist."],
+  [/^You asked for (.+)\.$/, "Verlangt ist $1."],
+  [/^A release hides every row among two or more\.$/, "Eine Freigabe verbirgt jede Zeile unter zweien oder mehr."],
+  [/^The smallest class would have ([\d,]+) (?:row|rows)\.$/, "Die kleinste Klasse hätte $1 Zeilen."],
+  [/^The smallest class would have ([\d,]+) (?:person|people)\.$/, "Die kleinste Klasse hätte $1 Personen."],
+  [/^Choose a smaller k, or --cut local\.$/, "Wählen Sie ein kleineres k, oder als {cutField} local."],
+  [/^Choose a larger --eps\.$/, "Wählen Sie ein größeres eps."],
+  [/^Even all rows in one class reach (.+)\.$/, "Selbst alle Zeilen in einer Klasse erreichen nur $1."],
+  [/^This node reaches (.+)\.$/, "Dieser Knoten erreicht nur $1."],
+  [/^No node of the lattice keeps it, and all rows in one class reach (.+)\.$/, "Kein Knoten des Verbands hält das ein; alle Zeilen in einer Klasse erreichen $1."],
+  [/^Ask for less\.$/, "Verlangen Sie weniger."],
+  [/^Node \(([\d, ]+)\): ([\d,]+) rows are in classes of fewer than (\d+)\.$/, "Knoten ($1): $2 Zeilen sind in Klassen von weniger als $3."],
+  [/^Take higher levels, or let more be left out: --suppress\.$/, "Nehmen Sie höhere Stufen, oder lassen Sie mehr Zeilen weg: {suppress}."],
+  [/^The lattice has no node '([\d,]+)': column (.+) has the levels 0 to (\d+)\.$/, "Der Verband hat keinen Knoten $1: Spalte $2 hat die Stufen 0 bis $3."],
+  [/^Choose one of these\.$/, "Wählen Sie eine davon."],
+  [/^(--[a-z-]+): kech cannot use this value\.$/, "$1: Mit diesem Wert kann kech nichts anfangen."],
+  [/^Write a number of (?:rows or people|values), 1 or more\.$/, "Schreiben Sie eine Zahl, 1 oder mehr."],
+  [/^Write a factor greater than 0\.$/, "Schreiben Sie einen Faktor über 0."],
+  [/^Write a distance from 0 to 1\.$/, "Schreiben Sie einen Abstand von 0 bis 1."],
+  [/^Write a share above 0 and at most 1\.$/, "Schreiben Sie einen Anteil über 0, höchstens 1."],
+  [/^Write a share of the rows, 0 or more and less than 1\.$/, "Schreiben Sie einen Anteil der Zeilen: 0 oder mehr, unter 1."],
+  [/^Write a radius, 0 or more\.$/, "Schreiben Sie einen Radius, 0 oder mehr."],
+  [/^Write round, exact, or a step greater than 0 \(for dates, in days\)\.$/, "Schreiben Sie round, exact oder einen Schritt über 0 (bei Daten in Tagen)."],
+  [/^Choose among (.+)\.$/, "Wählen Sie unter $1."],
+  [/^Cannot read (.+): its ending is unknown\.$/, "$1 kann nicht gelesen werden: Die Endung ist unbekannt."],
+  [/^Use a file that ends in (.+)\.$/, "Nehmen Sie eine Datei mit der Endung $1."],
+  [/^Cannot read (.+): it is empty\.$/, "$1 kann nicht gelesen werden: Die Datei ist leer."],
+  [/^Name a file with a header line and rows\.$/, "Nehmen Sie eine Datei mit Kopfzeile und Zeilen."],
+  [/^Cannot read (.+): it looks like UTF-16\.$/, "$1 kann nicht gelesen werden: Es sieht nach UTF-16 aus."],
+  [/^Say so: --encoding utf-16\.$/, "Wählen Sie das als {encoding}."],
+  [/^Cannot read (.+): it is damaged, or not in the format that its name says\.$/, "$1 kann nicht gelesen werden: Die Datei ist beschädigt oder hat ein anderes Format, als ihr Name sagt."],
+  [/^Save it again\.$/, "Speichern Sie sie noch einmal."],
+  [/^Cannot write to (.+): the folder is not empty\.$/, "In $1 kann nicht geschrieben werden: Der Ordner ist nicht leer."],
+  [/^Name another folder\.$/, "Nennen Sie einen anderen Ordner."],
+  [/^(?:This table was|Some rows of this table were) released before \((.+)\)\.$/, "Diese Tabelle, oder ein Teil von ihr, wurde schon freigegeben ($1)."],
+  [/^Two releases together reveal more than each of them\.$/, "Zwei Freigaben zusammen verraten mehr als jede für sich."],
+  [/^Columns without a role: (\d+|all)\.$/, "Spalten ohne Rolle: $1."],
+  [/^Give every column a role first\.$/, "Geben Sie zuerst jeder Spalte eine Rolle."],
+  [/^Cancelled\.$/, "Abgebrochen."],
+  [/^It took longer than (\d+) seconds and was stopped\.$/, "Es dauerte länger als $1 Sekunden und wurde beendet."],
+  [/^The worker ended: most likely the memory it may use was not enough\.$/, "Der Rechenprozess endete: Wahrscheinlich reichte sein Speicher nicht."],
+  [/^(\d+) tables are open\.$/, "$1 Tabellen sind offen."],
+  [/^Close one of them first\.$/, "Schließen Sie zuerst eine davon."],
+  [/^This table is closed\.$/, "Diese Tabelle ist geschlossen."],
+  [/^Open it again\.$/, "Öffnen Sie sie wieder."],
+  [/^(?:1 row lies|([\d,]+) rows lie) far from all others\.$/, (_, rows) => `${rows ?? 1} Zeile${rows ? "n liegen" : " liegt"} weit ab von allen anderen.`],
+  [/^Check for an error, declare it missing \(--null-values\), or allow --suppress\.$/, "Ist es ein Fehler? Sonst als fehlend erklären ({nulls}), oder Zeilen weglassen ({suppress})."],
+  [/^Most rows have a value of their own\.$/, "Die meisten Zeilen haben einen eigenen Wert."],
+  [/^If others can know it, make it a quasi-identifier, or leave it out\.$/, "Wenn andere ihn wissen können, vergröbern Sie die Spalte, oder lassen Sie sie weg."],
+  [/^It has texts that often mean a missing value: (.+) declares them\.$/, "Manche Texte bedeuten oft, dass ein Wert fehlt: Nennen Sie sie unter {nulls}."],
+  [/^These look like dates, and are read as text: .+\.$/, "Sie sehen wie Daten aus und werden als Text gelesen: Wählen Sie, womit sie beginnen ({dates})."],
+  [/^These look like numbers with decimal commas, and are read as text: .+\.$/, "Sie sehen wie Zahlen mit Komma aus und werden als Text gelesen: Wählen Sie das Komma ({decimal})."],
+  [/^It looks like a code: --axis .+ shortens it to its beginning\.$/, "Es sieht nach einem Code aus, der sich auf seinen Anfang kürzen lässt: {kind}."],
+  [/^Its numbers seem to be codes without an order: --axis .+ makes sets of them\.$/, "Die Zahlen scheinen Codes ohne Ordnung zu sein: als Mengen lesen ({kind})."],
+];
+
+// A message of kech in the language of the page, or null where one of its sentences is only in English.
+export function translate(message, fill) {
+  if (spoken !== "de") return null;
+  const sentences = message.trim().split(/(?<=[.?!]) +(?=[A-Z0-9])/), told = sentences.map((text) => GERMAN.map(([said, german]) => said.test(text) && text.replace(said, fill(german))).find(Boolean));
+  return told.every(Boolean) ? told.join(" ") : null;
+}
+
 let spoken = languages.includes(localStorage.getItem("language")) ? localStorage.getItem("language") : navigator.language.startsWith("de") ? "de" : "en";
 document.documentElement.lang = spoken;
 

@@ -9,7 +9,7 @@ import { sentences } from "./sentences.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const RISKS = [0.2, 0.09];
+const RISKS = [0.2, 0.09], MOST_ALARMS = 3; // columns told one by one
 
 export function begin(place) {
   watch(({ id, plan, dropped, theme, fault, pins }) => [id, plan, dropped, theme, fault, pins, ...looks(), ...wayOf()], () => keepingFocus(place, () => draw(place)));
@@ -48,10 +48,10 @@ function work(answer) {
 // -- what is given away comes first ----------------------------------------------------------------------------
 
 function alarm({ shared, figures }, isStale) {
-  const given = Object.entries(shared?.given_away ?? {});
+  const given = Object.entries(shared?.given_away ?? {}).sort(([, a], [, b]) => b - a);
   if (!given.length) return null;
   const mend = button(t("mend", { from: figures.loss, to: shared.loss_with_l_2 }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "l"), "alarm", { disabled: isStale });
-  return h("div", { class: "alarm", role: "alert" }, given.map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend);
+  return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend);
 }
 
 function gauge({ classes, k, figures, rows_in: all }) {
@@ -61,7 +61,8 @@ function gauge({ classes, k, figures, rows_in: all }) {
   return h("div", { class: "gauge" },
     s("svg", { width: 120, height: 66, viewBox: "0 0 120 66", role: "img", "aria-label": t("oneIn", { k: count(k) }) },
       s("path", { class: "track", d: "M 8 60 A 52 52 0 0 1 112 60" }), s("path", { class: "risk", d: arc(Math.min(1, 1 / k)) }), s("line", { class: "needle", x1: 60, y1: 60, x2: x, y2: y })),
-    h("div", {}, h("strong", { class: "big" }, t("oneIn", { k: count(k) })), h("p", { class: "hint" }, t("oneInHint", { people: countsPeople() })), above.map(({ risk, share }) => h("p", { class: "hint" }, t("above", { risk, share })))));
+    h("div", {}, h("strong", { class: "big" }, t("oneIn", { k: count(k) })), above.map(({ risk, share }) => h("p", { class: share > 0 && risk === RISKS[0] ? "above" : "hint" }, t("above", { risk, share })))),
+    h("p", { class: "hint" }, t("oneInHint", { people: countsPeople() })));
 }
 
 function arc(share) {

@@ -1,6 +1,6 @@
 // Refusals of the command line in the words of these pages: an option is the field that sets it.
 
-import { t } from "./text.js";
+import { t, translate } from "./text.js";
 
 // An option, and in {} the key of the label (text.js) of the field that sets it.  Letters are the same on every page.
 const FIELDS = {
@@ -42,7 +42,14 @@ const PHRASES = [
 const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
 const fill = (text) => (typeof text === "string" ? text.replace(/\{([^}]+)\}/g, (_, key) => labelOf(key)) : text);
 
+// In the language of the page; what is only in English says so.
 export function inPageWords(message) {
-  const said = PHRASES.reduce((text, [typed, here]) => text.replace(typed, fill(here)), message).replace(/(--cut|--effort) (local|minimal|domain|regime|box|ball)/g, "$1 = $2");
-  return said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => fill(FIELDS[option] ?? option)).replaceAll("‑‑", "--");
+  const translated = translate(message, fill);
+  return withFields(translated ?? `${t("inEnglish")}${inFieldWords(message)}`);
 }
+
+function inFieldWords(message) {
+  return PHRASES.reduce((text, [typed, here]) => text.replace(typed, fill(here)), message).replace(/(--cut|--effort) (local|minimal|domain|regime|box|ball)/g, "$1 = $2");
+}
+
+const withFields = (said) => said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => fill(FIELDS[option] ?? option)).replaceAll("‑‑", "--");

@@ -36,14 +36,18 @@ def find_headings(parts: Iterable[str]) -> list[tuple[str, str]]:
     return [heading for part in parts for heading in HEADING.findall(part)]
 
 
-def page_head(title: str) -> Markup:
+def make_policy() -> str:
     """Nothing may be loaded or run: the one style is allowed by its hash."""
     digest = b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+def page_head(title: str) -> Markup:
+    """The policy, the title and the style."""
     return tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", http_equiv="Content-Security-Policy", content=make_policy()),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         Markup(f"<title>{escape_text(title)}</title>"),
