@@ -8,7 +8,6 @@ import pytest
 
 import kech
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
-from kech.axes.grid import open_domain
 from kech.axes.levels import build_levels
 from kech.certificate.labels import width_reader
 from kech.errors import BadOption
@@ -249,12 +248,20 @@ def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
 )
 def test_tails_of_a_level_end_one_step_beyond_the_outermost_edges(edges, unit, domain):
     """The mean step, more than nothing: a unit more where there is one, and never lost in the digits of the ends."""
-    assert open_domain(np.array(edges, float), unit, False) == domain
+    assert open_level(edges, unit, False).domain == domain
+
+
+def open_level(edges, unit, is_date):
+    """The first level of a line with these edges alone, each cell of which has a value."""
+    low, high, largest_k = np.array([-np.inf, *edges]), np.array([*edges, np.inf]), np.ones(len(edges), np.int64)
+    codes = np.arange(len(low), dtype=np.int32)
+    line = line_of([0], "round", is_date=is_date)
+    return build_levels(replace(line, codes=codes, low=low, high=high, largest_k=largest_k, unit=unit))[0].axis
 
 
 def test_tails_of_dates_end_with_the_calendar():
     first, last = -62135596800.0, 253402214400.0
-    assert open_domain(np.array([first + 5, last - 5]), 1.0, True) == (first, last)
+    assert open_level([first + 5, last - 5], 1.0, True).domain == (first, last)
 
 
 def test_labels_in_an_order_are_widened_only_where_that_is_asked_for():

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 
 import kech
 from kech.axes import build_line_axis
-from kech.axes.grid import CALENDAR_ENDS, DAY
-from kech.cuts.starts import cut_ordering
-from kech.points.points import build_points
 from kech.release.linkage import link
 from kech.release.published import read_published
 from kech.tables.demo import nine_rows
 from oracles import lies_in, read_date
-from strategies import date_columns, number_columns, seconds, unhurried
+from strategies import DAY, date_columns, number_columns, seconds, unhurried
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -51,6 +48,9 @@ class Edges:
     @property
     def domain(self):
         return self.axis.domain
+
+
+FIRST_DAY, LAST_DAY = -62135596800.0, 253402214400.0  # of the calendar, in seconds since 1970
 
 
 def build(is_date, column):
@@ -187,8 +187,8 @@ def test_the_domain_holds_all_edges_and_each_of_its_ends_many_rows_decide(column
         edges = grid.edges[grid.largest_k >= max(min(k, 20), min(max(20, rows // 200), rows // 10))]
         first, last, after = grid.edges[0], grid.edges[-1], stop + grid.unit
         nobody_below, nobody_above = len(edges) and edges[0] <= values[0], len(edges) and edges[-1] > values[-1]
-        assert start == first if nobody_below else start < first or start == CALENDAR_ENDS[0]
-        assert after == pytest.approx(last, rel=1e-15) if nobody_above else after > last or stop >= CALENDAR_ENDS[1]
+        assert start == first if nobody_below else start < first or start == FIRST_DAY
+        assert after == pytest.approx(last, rel=1e-15) if nobody_above else after > last or stop >= LAST_DAY - DAY
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -232,9 +232,16 @@ def test_in_a_small_table_equal_edges_with_another_domain_are_another_grid():
     assert axis.at(14).domain != axis.at(15).domain
     assert axis.at(14).state != axis.at(15).state
     with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as table:
-        points = build_points(table)
-        starts = dict(zip((14, 15), cut_ordering(points, (14, 15), threads=1), strict=True))
-    assert [starts[k].points.axes[0].domain for k in starts] == [axis.at(k).domain for k in starts]
+        alone, beside = (kech.compute_spectrum(table, k=ks, effort="quick").rows()[-1] for ks in ([15], [14, 15]))
+    assert alone == beside
+
+
+def test_an_open_tail_is_wider_than_one_value():
+    """Five of 45 rows lie far out: nobody knows how far, so their label has a width."""
+    axis = build(False, counted([30, 31, 32, 33] * 10 + [50, 60, 70, 80, 90])).axis.at(5)
+    tail = np.array([axis.codes[-1]])
+    assert axis.labels(*axis.close(tail, tail)) == [">= 34"]
+    assert axis.widths(tail, tail)[0] > 0.15
 
 
 def test_where_no_edge_is_published_the_domain_tells_nothing():

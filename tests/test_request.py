@@ -35,7 +35,6 @@ VALUES = {  # of each field some that differ from the default
     "suppress": [0.02],
     "weights": [{"age": 3.0}],
     "effort": ["best", 1.5],
-    "gap": [0.05],
     "seed": [7],
     "grid": ["exact", 5, 0.5],
     "labels": ["dash"],
@@ -75,6 +74,7 @@ TIED = {
     "dp_rate",
     "dp_search",
     "levels",
+    "gap",
 }  # say something only beside others
 WRONG = {
     "rows_are_people": ["yes", 1],

@@ -231,7 +231,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
-        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 91}
+        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 99}
     )
 
 

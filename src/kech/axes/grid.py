@@ -227,9 +227,9 @@ class DomainRule:
 
     def at(self, k: int) -> tuple[float, float]:
         """Both ends at k: the closest that k rows decide, or 20 where k is larger."""
-        most = max(self.fewest, min(k, FEWEST_ROWS))
-        low, high = (next((end for end in ends if end.rows >= most), ends[-1]).place for ends in (self.low, self.high))
-        return low, high
+        needed = max(self.fewest, min(k, FEWEST_ROWS))
+        low, high = (next((end for end in ends if end.rows >= needed), ends[-1]) for ends in (self.low, self.high))
+        return low.place, high.place
 
 
 def fix_domain(low: float, high: float) -> DomainRule:
@@ -319,6 +319,7 @@ def find_domain(
 
     It ends at the outermost edge, if nobody lies beyond that.  Otherwise there is an open tail, and it ends one step
     beyond the span: a step of the first ruler, fine to coarse, with enough rows in the tail and the last step inside.
+    A tail is wider than one value: it has a unit more.
     """
     (values, counts), (places, largest_k) = column, edges
     rows_up_to, people = np.concatenate([[0], np.cumsum(counts)]), int(counts.sum())
@@ -331,9 +332,9 @@ def find_domain(
         marks = ruler.marks(span[0] - 1.5 * ruler.size, span[1] + 1.5 * ruler.size)
         rows_below = rows_up_to[np.searchsorted(values, marks)]
         first, last = int(np.searchsorted(marks, span[0], "right")) - 1, int(np.searchsorted(marks, span[1]))
-        stop = last_before(marks[min(last + 1, len(marks) - 1)], unit)
-        low.append(DomainEnd(int(rows_below[first + 1]), float(marks[max(first - 1, 0)])))
-        high.append(DomainEnd(people - int(rows_below[last - 1]), float(stop)))
+        start = max(float(last_before(marks[first - 1], unit)), float(marks[0])) if first else float(marks[0])
+        low.append(DomainEnd(int(rows_below[first + 1]), start))
+        high.append(DomainEnd(people - int(rows_below[last - 1]), float(marks[min(last + 1, len(marks) - 1)])))
     return DomainRule(tuple(low), tuple(high), min(max(FEWEST_ROWS, people // FEWEST_SHARE), people // SMALL_SHARE))
 
 
