@@ -128,9 +128,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     figures = asdict(
         measure_partition(parameters["cut"], parameters["k"], partition, parameters.get("t_kind", "equal"))
     )
-    columns = tuple(
-        describe_column(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes))
-    )
+    columns = tuple(describe_column(release, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table
     indices = [table.loaded.index(name) for name in release.columns]
     before = [[row[at] for at in indices] for row in table.head(rows)] if rows else []
@@ -152,11 +150,12 @@ def price_columns(release: Release) -> tuple[ColumnCost, ...]:
     return compute_column_costs(partition.points, release.parameters["k"], threads=release.table.threads)
 
 
-def describe_column(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
+def describe_column(release: Release, j: int, losses: dict[str, float]) -> ColumnPreview:
     """What becomes of the j-th quasi-identifier, over the classes weighted with their rows."""
+    partition = release.partition
     axis, rows = partition.points.axes[j], partition.sizes
     lo, hi = partition.lo[:, j], partition.hi[:, j]
-    is_lost = np.array([label == EVERYTHING for label in partition.labels(j)])
+    is_lost = np.array([label == EVERYTHING for label in release.labels[axis.column]])
     is_missing = (lo == axis.null) & ~is_lost
     is_open = axis.is_open(lo, hi) & ~is_lost
     has_ends = ~(is_lost | is_missing | is_open)

@@ -25,6 +25,7 @@ const PHRASES = [
   [/: --qi COLUMN \.\.\.; [^.]*\./, "."],
   [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE or TABLE\./, "$1 needs the files of both to compare them: use the command line."],
   [/Name its encoding: --encoding [^.]*\./, "Choose another {encoding}."],
+  [/: kech hierarchy TABLE .+ --kind prefixes -o .+, then --hierarchies trees\./, ": read it as a hierarchy, under {blurred}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
   [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
   [/, say --null-values NaN,inf,-inf\./, ", list them as {nulls}."],
