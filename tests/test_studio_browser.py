@@ -39,7 +39,7 @@ from test_canary import canaries, found_in
 
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES, WALK = os.environ.get("KECH_PICTURES"), os.environ.get("KECH_WALK")
-SLOW = 300_000 if PICTURES or WALK else 60_000  # milliseconds a step may take on a busy machine
+SLOW = 300_000 if PICTURES or WALK else 25_000  # milliseconds a step may take on a busy machine
 SIXTIETH = 17  # milliseconds of a frame at 60 a second, rounded up
 SIZES = ((390, 844), (1024, 768), (1440, 900))
 FIELDS = {
