@@ -50,8 +50,8 @@ function work(answer) {
 function alarm({ shared, figures }, isStale) {
   const given = Object.entries(shared?.given_away ?? {}).sort(([, a], [, b]) => b - a);
   if (!given.length) return null;
-  const mend = button(t("mend", { from: figures.loss, to: shared.loss_with_l_2 }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "l"), "alarm", { disabled: isStale });
-  return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend);
+  const mend = button(t("mend", { from: figures.loss, to: shared.loss_with_l_2 }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
+  return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend, state.fault?.field === "mend" && h("p", { class: "refusal" }, state.fault.message));
 }
 
 function gauge({ classes, k, figures, rows_in: all }) {
