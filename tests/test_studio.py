@@ -1017,26 +1017,29 @@ def test_the_pages_are_whole_and_never_read_markup():
     assert not [name for name, text in scripts.items() if re.search(reading, text)]
 
 
-def test_one_language_of_colours(tmp_path, capsys, monkeypatch):
+def test_one_language_of_colours(tmp_path, run, monkeypatch):
     """Orange exposed, blue hidden, red given away, in the studio, pictures, report, notebook and terminal."""
-    from kech.views.pictures import picture, spectrum
-    from kech.views.screen.releases import warn_of_given_away
-
-    css = (Path(kech.__file__).parent / "studio" / "pages" / "base.css").read_text("utf-8")
-    meant = {"exposed": picture.ORANGE, "hidden": picture.DEEP, "given": picture.RED}
-    assert {name: re.search(rf"--{name}: light-dark\((#\w+)", css)[1] for name in meant} == meant
-    assert not {picture.ORANGE, picture.RED, picture.GREY} & set(spectrum.COLOURS.values())
-    rows = pa.table({"age": [20, 21, 40, 41], "ill": ["yes", "yes", "no", "yes"]})
-    with kech.read_table(rows, quasi_identifiers=["age"], sensitive=["ill"]) as table:
+    folder = Path(kech.__file__).parent
+    css, pictures, cuts = (
+        (folder / name).read_text("utf-8")
+        for name in ("studio/pages/base.css", "views/pictures/picture.py", "views/pictures/spectrum.py")
+    )
+    drawn = re.search(r'BAR, DEEP, ORANGE, RED = "#\w+", "(#\w+)", "(#\w+)", "(#\w+)"', pictures).groups()
+    assert (
+        tuple(re.search(rf"--{name}: light-dark\((#\w+)", css)[1] for name in ("hidden", "exposed", "given")) == drawn
+    )
+    assert not set(re.findall("#\\w{6}", cuts.partition("COLOURS")[2].partition("\n")[0])) & {*drawn, "#767676"}
+    (tmp_path / "four.csv").write_text("age,ill\n20,yes\n21,yes\n40,no\n41,yes\n")
+    with kech.read_table(tmp_path / "four.csv", quasi_identifiers=["age"], sensitive=["ill"]) as table:
         release = kech.make_release(table, k=2, grid="exact", protect="none")
         release.write(tmp_path / "safe.csv", ledger=False)
-    assert release.given_away == {"ill": 0.5}
-    assert f'<div style="color:{picture.RED};font-weight:600">50' in release._repr_html_()
+    assert f'<div style="color:{drawn[2]};font-weight:600">50' in release._repr_html_()
     assert '<span class="given">' in kech.make_report(tmp_path / "safe.csv").html
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
-    warn_of_given_away(release.given_away)
-    assert "\x1b[31mWarning:\x1b[0m" in capsys.readouterr().out
+    words = ("--qi", "age", "--sensitive", "ill", "--k", "2", "--grid", "exact", "--protect", "none", "--no-ledger")
+    told = run("release", tmp_path / "four.csv", *words, "-o", tmp_path / "again.csv").out
+    assert "\x1b[31mWarning:\x1b[0m" in told
 
 
 def test_a_table_of_frames_has_rows_to_show():

@@ -114,8 +114,8 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
-    told = (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
-    yield from (tag("span", each, class_="given") for each in told)
+    sentences = (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
+    yield from (tag("span", each, class_="given") for each in sentences)
     if result["identifying"]:
         yield join("Most rows have a value of their own in ", names(result["identifying"]), ". Do not publish it.")
     if together := result["identifying_together"]:
