@@ -508,7 +508,100 @@ bty_m1lower S 1-7; bty_avg S 1.7-8.2; pic_outfit P/Q/S formal|not formal; pic_co
 PROSTATE = """rownames I n; grade S mode|poor; stage S T1ab|T1c|T2; ageGroup Q 66-69|70-74|75-79|80+; survTime S/P
 0-119; status O 0-2"""
 
-LATER = ("ebmt", "toenail", "medpar", "muscatine", "arthritis", "pneumon", "evals", "prostate")
+# -- held out, eleventh time: education, tax, housing, traffic, staff in five languages, clinical trials --
+
+STAR_1985 = """gender Q female|male; ethnicity Q cauc|afam|asian|hispanic; birth Q 1979 Q4|1980 Q1|1980 Q2|1980 Q3;
+stark P/S/Q regular|small|regular+aide; readk O 315-627; mathk O 288-626; lunchk S/Q free|non-free; schoolk Q
+inner-city|suburban|rural|urban; degreek P/Q bachelor|master|specialist; ladderk P/Q level1|level2|apprentice|notladder;
+experiencek P/Q 0-27; tethnicityk P/Q cauc|afam; systemk Q/P 1-42; schoolidk Q 1-79"""
+ACTG175 = """pidnum I n; age Q 12-70; wtkg Q/S/P 31.0-160.0; hemo S 0|1; homo S 0|1; drugs S 0|1; karnof S
+70|80|90|100; oprior S/P 0|1; z30 S/P 0|1; preanti S/P 0-2851; race Q 0|1; gender Q 0|1; strat S/P 1-3; symptom S 0|1;
+treat S 0|1; offtrt S/P 0|1; cd40 S 0-1199; cd420 S 49-1119; cd80 S 40-5011; cens O 0|1; days S/P 14-1231; arms S/P
+0-3"""
+TAX_RETURNS = """taxsimid I n; year P/Q 2019|2020; state Q 1-51; mstat Q 1|2; page Q 18-90; sage Q 0-90; depx Q 0-6;
+pwages S 0-250000; swages S 0-180000; dividends S 0-9000; intrec S/P 0-5000; pensions S 0-60000; gssi S 0-30000; rentpaid
+S/P 0-24000; proptax S/P 0-12000; fiitax O 0-60000; siitax S 0-12000; frate S/P 10|12|22|24|32"""
+AHS = """CONTROL I n; OMB13CBSA Q 12060|16980|19100|99998; DIVISION Q 1-9; TENURE Q 1-3; HHAGE Q 18-85; HHSEX Q 1|2;
+HHRACE Q 1-20; HHMAR Q 1-6; HHGRAD Q 31-47; HHCITSHP Q/S 1-5; NUMPEOPLE Q 1-12; HINCP S 0-300000; RENT S/P/Q 100-4000;
+MARKETVAL S/P 20000-900000; BLD P/Q 1-10; YRBUILT P/Q 1919-2020; UNITSIZE P/Q 1-9; MOLDKITCH S/P 1|2; HFOODS S 1-4;
+RATINGHS O 1-10; WEIGHT P 500.0-9000.0"""
+FARS = """STATE Q 1-56; ST_CASE P/I/Q n; VEH_NO P/Q 0-4; PER_NO P/Q 1-6; COUNTY Q 1-199; MONTH Q/P 1-12; HOUR Q/P 0-23;
+AGE Q 0-97; SEX Q 1|2|8|9; PER_TYP Q/P/S 1-9; INJ_SEV O 0-4; SEAT_POS P/S/Q 11|13|21|23; REST_USE P/S 0-8; AIR_BAG P/S
+0-9; EJECTION S/P 0-3; DRINKING S 0|1|8|9; ALC_RES S 0-940; DRUGS S 0|1|8|9; HOSPITAL S/P 0-6; HISPANIC Q 0|1|2|3|4|7|99; RACE Q
+1|2|3|7|97|99; WORK_INJ S/P 0|1|8"""
+STATS19 = """accident_reference I/P n; vehicle_reference P/Q 1-4; casualty_reference P/Q 1-4; casualty_class P/Q/S 1-3;
+sex_of_casualty Q 1|2; age_of_casualty Q 0-99; age_band_of_casualty Q 1-11; casualty_severity O 1-3;
+pedestrian_location P/Q/S 0-10; pedestrian_movement P/Q/S 0-9; car_passenger P/Q/S 0-2; bus_or_coach_passenger P/Q/S 0-4;
+casualty_type P/Q/S 0-22; casualty_home_area_type Q 1-3; casualty_imd_decile Q/S 1-10; lsoa_of_casualty Q lsoa"""
+TRAFFIC_STOPS = """SeqID I u; Date_Of_Stop Q date:2012-2016; Time_Of_Stop P/Q 01:10|12:40|23:15|17:05; Agency P/Q MCP;
+SubAgency Q/P 1st district|4th district; Description S text; Location Q/P/I street; Accident S/P No|Yes;
+Belts S/P No|Yes; Personal_Injury S No|Yes; Fatal S No|Yes; Alcohol S No|Yes; Work_Zone P/S No|Yes; State Q MD|VA|DC|PA;
+VehicleType P/Q 02 - Automobile|05 - Light Duty Truck; Year P/Q 1990-2016; Make P/Q TOYOTA|HONDA|FORD; Color P/Q
+BLACK|SILVER|WHITE; Violation_Type O Citation|Warning|ESERO; Charge S 21-801.1|13-409|16-303; Contributed_To_Accident S/P
+No|Yes; Race Q BLACK|WHITE|HISPANIC|ASIAN; Gender Q F|M; Driver_City Q town; Driver_State Q MD|VA|DC; DL_State Q
+MD|VA|DC; Arrest_Type P/S A - Marked Patrol|Q - Marked Laser"""
+HSB2 = """id I n; female Q 0|1; race Q 1-4; ses Q/S 1-3; schtyp Q 1|2; prog Q/P/S 1-3; read O 28-76; write O 31-67; math
+O 33-75; science O 26-74; socst O 26-71"""
+WERKNEMERS_NL = """werknemersnummer I n; voorletters I/Q/P A.B.|J.|M.C.|P.; achternaam I last; bsn I n; geboortejaar Q
+1955-2004; man_vrouw Q M|V; gezinssituatie Q alleenstaand|gehuwd|samenwonend; woongemeente Q town; vestiging Q
+Utrecht|Breda|Assen; functieomschrijving Q job; salarisschaal Q/S/P 3-14; bruto_maandloon S 1800-7900; deeltijdfactor
+P/Q/S 0.2-1.0; contractsoort Q/P vast|tijdelijk|uitzend; jaren_in_dienst Q 0-40; verzuimdagen S 0-90; ziekmelding S
+ja|nee; beoordelingscijfer S 1-10; vertrokken O ja|nee"""
+SALARIES_FR = """num_salarie I n; nom_prenom I name; num_secu I n; sexe Q H|F; annee_naissance Q 1955-2004;
+situation_familiale Q marié|célibataire|pacsé|divorcé; nb_enfants Q 0-5; commune Q town; csp Q
+cadre|employé|ouvrier|technicien; type_contrat Q/P CDI|CDD|intérim; anciennete Q 0-40; salaire_brut S 18000-95000; prime
+S/P 0-9000; jours_absence S 0-60; motif_absence S maladie|congé|accident; rqth S oui|non; note_entretien S/P 1-5;
+demission O oui|non"""
+EMPLEADOS_ES = """num_empleado I n; NIF I dni; apellidos I last; sexo Q H|M; anio_nacimiento Q 1955-2004; estado_civil Q
+soltero|casado|divorciado|viudo; provincia Q Burgos|Murcia|Huelva; nacionalidad Q ES|RO|MA; hijos_a_cargo Q 0-4;
+puesto_trabajo Q job; categoria_profesional Q 1-11; antiguedad Q 0-40; salario_bruto_anual S 14000-90000; complementos S/P
+0-6000; dias_baja S 0-120; afiliado_sindicato S si|no; grado_discapacidad S 0|33|65; evaluacion_desempeno S 1-5;
+abandona_empresa O si|no"""
+DIPENDENTI_IT = """matricola I n; cognome I last; nome I first; sesso Q M|F; anno_nascita Q 1955-2004; comune_nascita Q
+town; stato_civile Q celibe|coniugato|divorziato|vedovo; titolo_studio Q licenza media|diploma|laurea; reparto Q
+vendite|officina|ufficio; qualifica Q operaio|impiegato|quadro; livello Q/S/P 1-7; anni_servizio Q 0-40; tipo_contratto
+Q/P determinato|indeterminato; retribuzione_lorda S 15000-90000; giorni_malattia S 0-90; legge_104 S si|no; iscritto_sindacato
+S si|no; valutazione S 1-5; dimesso O si|no"""
+FUNCIONARIOS_PT = """matricula_func I n; nome_completo I name; CPF I n; dt_nasc Q date:1955-2004; sexo Q M|F; raca_cor Q
+branca|preta|parda|amarela; escolaridade Q fundamental|médio|superior; cargo Q job; lotacao Q RH|TI|Obras; municipio_resid Q
+town; tempo_servico Q 0-40; salario_liquido S 1200-18000; faltas S/P 0-30; atestado_medico S sim|não; deficiencia S sim|não;
+filiado_sindicato S sim|não; avaliacao_desempenho S 1-5; desligado O sim|não"""
+LICORICE = """preOp_gender Q 0|1; preOp_asa S 1-3; preOp_calcBMI S/Q 15.0-37.0; preOp_age Q 18-86; preOp_mallampati S/P
+1-4; preOp_smoking S 1-3; preOp_pain S 0|1; treat S/P 0|1; intraOp_surgerySize S/P 1-3; extubation_cough S 0-3;
+pacu30min_cough S 0-3; pacu30min_throatPain O 0-8; pacu30min_swallowPain S 0-8; pacu90min_cough S 0-3; postOp4hour_throatPain
+S 0-7; pod1am_throatPain S 0-6"""
+INDO_RCT = """id I n; site Q/P 1_UM|2_IU|3_UK|4_Case; age Q 19-90; risk S 1.0-5.5; gender Q 1_female|2_male; outcome O
+0_no|1_yes; sod S/P 0_no|1_yes; pep S 0_no|1_yes; recpanc S 0_no|1_yes; psph S/P 0_no|1_yes; precut S/P 0_no|1_yes; difcan
+S/P 0_no|1_yes; amp S/P 0_no|1_yes; brush S/P 0_no|1_yes; bleed S 0_no|1_yes; rx S 0_placebo|1_indomethacin; status S/Q/P
+0_inpatient|1_outpatient"""
+STREP_TB = """patient_id I u; arm S/P Streptomycin|Control; dose_strep_g P/S 0|2; dose_PAS_g P/S 0; gender Q M|F;
+baseline_condition S 1_Good|2_Fair|3_Poor; baseline_temp S 1_98F|2_99F|3_100F; baseline_esr S 2_11-20|3_21-50|4_51+;
+baseline_cavitation S yes|no; strep_resistance S/P 1_sens_0-8|2_mod_8-99|3_resist_100+; radiologic_6m O
+1_Death|3_Moderate|6_Considerable; rad_num S/P 1-6; improved O TRUE|FALSE"""
+WOHNGELD = """Antragsnummer I n; Antragsteller I name; Geb_Jahr Q 1935-2003; Haushaltsgroesse Q 1-7; Familienstand Q
+ledig|verheiratet|geschieden; PLZ Q zip5; Ortsteil Q Nord|Mitte|Süd; Erwerbsstatus Q arbeitslos|Rentner|angestellt;
+Mietenstufe P/Q 1-7; Wohnflaeche P/Q/S 20-140; Bruttokaltmiete S/P 200-1500; Gesamteinkommen S 200-2900; Schwerbehinderung S
+ja|nein; Bewilligt O ja|nein; Wohngeldbetrag S 0-600"""
+
+LATER = (
+    "star_1985",
+    "actg175",
+    "tax_returns",
+    "ahs",
+    "fars",
+    "stats19",
+    "traffic_stops",
+    "hsb2",
+    "werknemers_nl",
+    "salaries_fr",
+    "empleados_es",
+    "dipendenti_it",
+    "funcionarios_pt",
+    "licorice",
+    "indo_rct",
+    "strep_tb",
+    "wohngeld",
+)
 TABLES = {
     name.lower(): spec
     for name, spec in list(globals().items())
@@ -587,6 +680,7 @@ MAKERS: dict[str, Callable[[int, random.Random], Any]] = {
     "cabin": lambda place, draw: f"{letters(draw, 1, 'ABCDEF')}{draw.randint(10, 60)}",
     "covid": lambda place, draw: "covid",
     "clinic": lambda place, draw: f"clinic {draw.randint(1, 30)}",
+    "lsoa": lambda place, draw: f"E0100{draw.randint(1000, 1040)}",
     "lender": lambda place, draw: f"{draw.randint(10, 25)}-{draw.randint(100, 103)}",
     "job": lambda place, draw: draw.choice(("nurse", "teacher", "driver", "cook", "clerk", "welder", "baker")),
     "icd": lambda place, draw: f"{letters(draw, 1, 'EIJKMN')}{draw.randint(10, 30)}.{draw.randint(0, 9)}",

@@ -8,6 +8,7 @@ import pytest
 
 import kech
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes.grid import open_domain
 from kech.axes.levels import build_levels
 from kech.certificate.labels import width_reader
 from kech.errors import BadOption
@@ -109,7 +110,7 @@ def test_a_range_is_closed_to_its_cells_or_to_everything():
     pairs = {(a, b): (a, b) for b in range(4) for a in range(b + 1)}
     assert closed_ranges(closed) == pairs | {(a, 4): (0, 4) for a in range(4)} | {(4, 4): (4, 4)}
     assert closed_ranges(line_of(four, 10)) == pairs
-    tails = {"low": np.array([-np.inf, 10, 20, 30]), "high": np.array([9, 19, 29, np.inf]), "span": None}
+    tails = {"low": np.array([-np.inf, 10, 20, 30]), "high": np.array([9, 19, 29, np.inf])}
     opened = replace(closed, **tails)
     assert closed_ranges(opened) == closed_ranges(closed) | {(0, 3): (0, 4)}
     halves = replace(opened, largest_k=np.array([0, 9, 0]))
@@ -246,20 +247,14 @@ def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
         ([9999992.4], 0.1, (9999992.2, 9999992.5)),  # 9999992.4 - 0.2 is 9999992.200000001 in floats
     ],
 )
-def test_open_tails_end_one_step_beyond_the_outermost_edges(edges, unit, domain):
+def test_tails_of_a_level_end_one_step_beyond_the_outermost_edges(edges, unit, domain):
     """The mean step, more than nothing: a unit more where there is one, and never lost in the digits of the ends."""
-    assert open_line(edges, unit, False).domain == domain
+    assert open_domain(np.array(edges, float), unit, False) == domain
 
 
-def open_line(edges, unit, is_date):
-    """A line that is published with these edges alone."""
-    low, high, largest_k = np.array([-np.inf, *edges]), np.array([*edges, np.inf]), np.ones(len(edges), np.int64)
-    return replace(line_of([0], "round", is_date=is_date), low=low, high=high, largest_k=largest_k, unit=unit)
-
-
-def test_open_tails_of_dates_end_with_the_calendar():
+def test_tails_of_dates_end_with_the_calendar():
     first, last = -62135596800.0, 253402214400.0
-    assert open_line([first + 5, last - 5], 1.0, True).domain == (first, last)
+    assert open_domain(np.array([first + 5, last - 5]), 1.0, True) == (first, last)
 
 
 def test_labels_in_an_order_are_widened_only_where_that_is_asked_for():

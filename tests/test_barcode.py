@@ -4,7 +4,7 @@ import dataclasses
 import json
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -370,6 +370,53 @@ def test_the_screen_says_regimes_in_words(tmp_path, run):
     assert (found["suppress"], found["regimes"]["strict"][0]["suppressed"]) == (0.05, 1)
 
 
+@metrics
+def test_partitions_that_leave_out_rows_begin_between_the_two_radii(metric):
+    """Every choice of rows to leave out, and every partition of the others into simplices of k, by recursion."""
+    for points in small_sets(8, 24, metric, rows=6, axes=2):
+        barcode, radii = complete_barcode(points, metric), all_radii(points, metric)
+        rows = np.repeat(np.arange(len(points.weights)), points.weights).tolist()
+        for k, limit in ((2, 1), (3, 1), (2, 2)):
+            start = barcode.find_start("partition", k, min((limit + 0.5) / points.rows, 0.99))
+            kept = [
+                some for out in range(min(limit, points.rows) + 1) for some in combinations(rows, points.rows - out)
+            ]
+            first = min((narrowest_parts(some, k, radii) for some in kept if some), default=INF)
+            assert start.at_least <= first + 1e-9
+            assert first <= start.at_most + 1e-9
+
+
+def narrowest_parts(rows, k, radii):
+    """The smallest eps at which rows can be parted into simplices of k rows or more; infinity where there is none."""
+    if not rows:
+        return 0.0
+    parts = (
+        max(radii[tuple(sorted({rows[0], *(rows[i] for i in others)}))], narrowest_parts(rest, k, radii))
+        for size in range(k - 1, len(rows))
+        for others in combinations(range(1, len(rows)), size)
+        for rest in [tuple(rows[i] for i in range(1, len(rows)) if i not in others)]
+    )
+    return min(parts, default=INF)
+
+
+def test_no_hole_delays_a_partition_and_its_classes_are_counted_where_rows_may_be_left_out():
+    ring = complete_barcode(line_points([[0, 1], [1, 0], [2, 1], [1, 2]]), "box")
+    assert ring.holes[1].tolist() == [[0.25, 0.5]]
+
+    for suppress in (0.0, 0.25):
+        start = ring.find_start("partition", 2, suppress)
+        assert (start.at_least, start.at_most, start.classes) == (0.25, 0.25, 2)
+
+
+def test_it_is_said_which_holes_were_computed_where_not_all_were():
+    points = line_points(np.random.default_rng(3).random((40, 4)))
+    known = build_barcode(points, "box", 1, threads=1)
+    reasons = [barcode.find_start("homological", 3).reason for barcode in (known, replace(known, holes={}))]
+
+    assert reasons[0].endswith("at the lower eps, without holes up to dimension 1; others were not computed")
+    assert reasons[1].endswith("from the lower eps on, but holes were not computed")
+
+
 def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_path, run):
     rows = "".join(f"{x},{x % 2}\n" for x in [*range(0, 200, 2), 1000])
     (tmp_path / "t.csv").write_text("x,y\n" + rows, "utf-8")
@@ -379,9 +426,10 @@ def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_pa
     released = run("release", *words[1:], *exact, "--json").json
 
     many = found["reached"][0]["local_classes"]
-    assert lines[3] == f"k = 5: all rows fit into {many} classes; x isolates most"
+    assert lines[2] == "Rows join at eps where no column differs by more than 2 eps of its range."
+    assert lines[4] == f"k = 5: all rows fit into {many} classes; x isolates most"
     assert released["classes"] == many
-    assert lines[4] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 rows), all from 0.401"
+    assert lines[5] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 rows), all from 0.401"
     assert sum(line.startswith(" 100    0.0000  0.0010     1        0.0000") for line in lines) == 1
 
 

@@ -42,6 +42,17 @@ def test_the_dearest_column_and_what_follows_are_named(offenders):
     assert {cost.column: cost.follows for cost in costs if cost.follows} == {"age_cat": "age"}
 
 
+def test_columns_that_are_empty_together_do_not_follow_from_each_other():
+    """Dates of those who came back: half of the rows have neither, the others have any two."""
+    rng = np.random.default_rng(3)
+    came = rng.random(900) < 0.45
+    dates = {name: np.where(came, rng.integers(0, 100, 900), np.nan) for name in ("back", "out")}
+    frame = pd.DataFrame(dates | {"sex": rng.choice(["f", "m"], 900)})
+    with kech.read_table(frame, quasi_identifiers=["back", "out", "sex"]) as table:
+        costs = kech.inspect_table(table, k=4).costs
+    assert {cost.column: cost.follows for cost in costs} == dict.fromkeys(("back", "out", "sex"))
+
+
 def test_inspect_and_preview_suggest_with_a_figure(run, folder):
     town = write_csv(generate_town(800), folder / "town.csv")
     told = run("inspect", town, "--json").json["costs"]

@@ -287,6 +287,39 @@ def test_a_column_without_a_name_can_be_read(run, folder):
     assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").code == 0
 
 
+@pytest.mark.parametrize(
+    ("title", "encoding"), [("Auswertung 2025, Süd;;;\n", "cp1252"), ("Auswertung\n\n", "utf-8")]
+)
+def test_a_title_above_the_names_is_told_and_can_be_passed_over(run, folder, title, encoding):
+    path, plan, line = folder / "klinik.csv", folder / "kech.toml", title.count("\n") + 1
+    rows = "".join(f"{row};{20 + row % 9};{'mw'[row % 2]};{row % 3},5\n" for row in range(60))
+    path.write_bytes(f"{title}Fall-Nr.;Alter;Geschlecht;Größe\n{rows}".encode(encoding))
+    refused = run("inspect", path, "--encoding", encoding)
+    assert (refused.code, f"Say so: --header-line {line}." in refused.err) == (3, True)
+    words = ("--encoding", encoding, "--header-line", line, "--plan", plan, "--json")
+    found = run("inspect", path, *words).json
+    assert [column["column"] for column in found["columns"]] == ["Fall-Nr.", "Alter", "Geschlecht", "Größe"]
+    assert found["rows"] == 60
+    assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv", "--no-ledger").code == 0
+    path.write_bytes(path.read_bytes() + b"1;2\n")
+    assert f"line {line + 61}" in run("inspect", path, "--encoding", encoding, "--header-line", line).err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",age,sex\na,20,f\nb,30,m\n",  # an index without a name
+        "a,b,c\n,,\nx,y,z\n",  # the first row is empty
+        "note\nhello, you\nwell, then\n",
+        "1979,f,3\n1980,m,4\n",
+        "a;;\n1;2;3\n",  # numbers name no columns
+    ],
+)
+def test_what_is_no_title_is_not_taken_for_one(run, folder, text):
+    (folder / "t.csv").write_text(text)
+    assert "--header-line" not in run("inspect", folder / "t.csv").err
+
+
 def test_one_column_is_spoken_of_as_one(run, folder):
     rows = range(200)
     flags = {name: [int(row < 3) for row in rows] for name in ("stroke", "asthma", "diabetes", "death")}

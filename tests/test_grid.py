@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 import kech
 from kech.axes import build_line_axis
+from kech.axes.grid import CALENDAR_ENDS, DAY
+from kech.cuts.starts import cut_ordering
+from kech.points.points import build_points
 from kech.release.linkage import link
 from kech.release.published import read_published
 from kech.tables.demo import nine_rows
 from oracles import lies_in, read_date
-from strategies import DAY, date_columns, number_columns, seconds, unhurried
+from strategies import date_columns, number_columns, seconds, unhurried
 
 EPOCH = datetime(1970, 1, 1)
 
@@ -115,7 +118,7 @@ def test_edges_lie_around_the_bulk_and_all_beyond_is_an_open_tail(column):
     start, stop = bulk_of(values, counts)
     step = 2 * max(stop - start, 10 * grid.unit, 1.0 if is_date else 0.0, abs(start) * 1e-9, 1e-290)
 
-    assert grid.domain[0] < grid.domain[1]
+    assert grid.domain[0] <= grid.domain[1]
     assert all(start - step <= edge <= stop + step for edge in grid.edges)
     cells = np.searchsorted(grid.edges, values, side="right")
     assert all(cells[values < start - step] == 0)
@@ -168,6 +171,76 @@ def test_where_rows_are_many_cells_are_fine(k, people, seed):
     assert max(rows) <= max(20 * k, people * k / 4)
 
 
+# One domain
+
+
+@given(columns, st.sampled_from([1, 4, 30]))
+@unhurried
+def test_the_domain_holds_all_edges_and_each_of_its_ends_many_rows_decide(column, times):
+    """Of 200 rows or more it is one at every k.  Where somebody is beyond the outermost edge, it goes on."""
+    is_date, (values, counts) = column
+    grid = build(is_date, (values, counts * times))
+    rows = int(counts.sum()) * times
+    domains = {k: grid.axis.at(k).domain for k in (2, 5, 20, 100) if (grid.largest_k >= k).any()}
+    assert rows < 200 or len(set(domains.values())) <= 1
+    for k, (start, stop) in domains.items():
+        edges = grid.edges[grid.largest_k >= max(min(k, 20), min(max(20, rows // 200), rows // 10))]
+        first, last, after = grid.edges[0], grid.edges[-1], stop + grid.unit
+        nobody_below, nobody_above = len(edges) and edges[0] <= values[0], len(edges) and edges[-1] > values[-1]
+        assert start == first if nobody_below else start < first or start == CALENDAR_ENDS[0]
+        assert after == pytest.approx(last, rel=1e-15) if nobody_above else after > last or stop >= CALENDAR_ENDS[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_nobody_far_out_moves_the_domain(seed):
+    """The ten rows at either end may lie anywhere beyond the others."""
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.normal(0, 1000, 400) ** 3 if seed % 2 else rng.exponential(1e5, 400) - 1e5).round()
+    outward = np.repeat([-1, 0, 1], [10, 380, 10])
+    one, other = (build(False, counted(rows + far * outward)) for far in (1e11, 7e12))
+    assert one.domain == other.domain
+    length = rows[-21] - rows[20]
+    assert all(0 < beyond < 0.45 * length for beyond in (rows[20] - one.domain[0], one.domain[1] - rows[-21]))
+
+
+@pytest.mark.parametrize(("values", "domain"), [((1, 2, 3), (1, 3)), ((0, 1), (0, 1)), (range(1, 11), (1, 10))])
+def test_small_whole_numbers_are_measured_from_the_first_to_the_last(values, domain):
+    grid = build(False, counted([*values] * 25))
+    assert {grid.axis.at(k).domain for k in (2, 5, 10, 20, 25)} == {domain}
+
+
+def test_every_release_of_a_table_is_measured_by_one_domain(tmp_path):
+    """At each k, with each searched cut and protection, after coarsening, and as its certificate says."""
+    rng = np.random.default_rng(3)
+    columns = {"age": rng.integers(18, 90, 210), "mark": rng.integers(1, 4, 210), "pay": rng.exponential(900, 210)}
+    with kech.read_table(pa.table(columns), quasi_identifiers=list(columns)) as table:
+        one = [{"k": 30, "protect": protect} for protect in ("full", "ends", "none")]
+        other = [{"k": 9, "cut": "minimal"}, {"k": 2, "cut": "regime"}, {"k": 12, "max_points": 40}]
+        made = [kech.make_release(table, effort="quick", **fields) for fields in (*one, *other)]
+        written = made[0].write(tmp_path / "one.csv", ledger=False)["quasi_identifiers"]
+    domains = [[axis["domain"] for axis in release.axes] for release in made]
+    assert domains == [[axis["domain"] for axis in written]] * len(made)
+    assert domains[0][1] == [1, 3]
+    assert not {*domains[0][2]} & {columns["pay"].min(), columns["pay"].max()}
+
+
+def test_in_a_small_table_equal_edges_with_another_domain_are_another_grid():
+    """Of 50 rows the domain follows k beyond 5, and no k may be published with that of a smaller one."""
+    values = np.random.default_rng(0).integers(0, 40, 50)
+    axis = build(False, counted(values)).axis
+    assert np.array_equal(axis.at(14).cells, axis.at(15).cells)
+    assert axis.at(14).domain != axis.at(15).domain
+    assert axis.at(14).state != axis.at(15).state
+    with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as table:
+        points = build_points(table)
+        starts = dict(zip((14, 15), cut_ordering(points, (14, 15), threads=1), strict=True))
+    assert [starts[k].points.axes[0].domain for k in starts] == [axis.at(k).domain for k in starts]
+
+
+def test_where_no_edge_is_published_the_domain_tells_nothing():
+    assert build(False, counted([3, 4, 5] * 10)).axis.at(40).domain == (0, 1)
+
+
 # The odd ones
 
 
@@ -181,7 +254,7 @@ def test_a_constant_column_is_published_as_it_is(value):
     column = counted([value] * 6)
     grid = build(False, column)
 
-    assert grid.domain[0] < grid.domain[1]
+    assert grid.domain[0] <= grid.domain[1]
     assert rows_between(grid.edges[grid.largest_k >= 6], *column).count(6) == 1
     if grid.unit:
         axis = build_line_axis("c", *column, False, is_date=False, grid="round").at(6)

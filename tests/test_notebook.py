@@ -187,6 +187,16 @@ def test_a_table_without_roles_and_one_row():
         parse(kech.compute_lattice(table)._repr_html_())
 
 
+def test_a_barcode_without_all_holes_says_between_which_radii_k_begins_to_hold_and_why():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        barcode = kech.search_partitions(kech.compute_barcode(table, max_dimension=0), 3)
+    html, start = barcode._repr_html_(), barcode.find_start("homological", 3)
+
+    between = f"k = 3 begins to hold between eps {start.at_least:.4g} and {start.at_most:.4g}, there in 1 class"
+    assert f"{between}; {start.reason}" in html
+    assert "<td" in html.split("partition</td>")[1]
+
+
 def test_the_nine_rows_have_as_many_bars_as_are_drawn():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         barcode = kech.compute_barcode(table, metric="ball", max_dimension=0)

@@ -127,7 +127,7 @@ def test_without_holes_the_radii_between_which_k_begins_to_hold_are_said_and_not
     assert f"One eps for all rows, homological: {begin}." in words(ax.figure)
     assert "k = 3: rows joined with 2 others or more: all from eps 0.214" in words(ax.figure)
     assert "holes\nnot\ncomputed" in words(ax)
-    assert "holes were not computed in every dimension." in words(ax.figure)
+    assert "from the lower eps on, but holes were not computed." in words(ax.figure)
     assert not [one for one in ax.collections if one.get_gid() == "regimes"]
 
 
@@ -231,7 +231,7 @@ def test_the_title_says_what_to_do_and_what_isolates():
     assert head in [text.get_text() for text in barcode.plot(k=(5,)).figure.texts]
     assert barcode.plot(k=(5,), ax=Figure(figsize=(15, 5)).subplots()).get_title("left") == head
     panels = kech.search_partitions(barcode, [2, 9]).plot(k=(2, 5, 9))
-    assert panels[1].get_title("left") == f"k = 5: {many} classes"
+    assert panels[1].get_title("left") == f"k = 5: all rows fit into {many} classes"
 
 
 # -- many bars -------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import kech
 from cutting import code_points, cut, recording
 from kech import _kernels
 from kech.axes import build_tree_axis
-from kech.cuts.bounds import lower_bounds, price_bound
+from kech.cuts.bounds import closest_bound, known_bound, lower_bounds, price_bound
 from kech.points.partition import mean_loss
 from kech.points.points import Points
 from strategies import point_sets, seeds, tree_axes, unhurried
@@ -167,6 +167,73 @@ def test_where_there_is_no_bound_the_reason_is_said(asked, why, monkeypatch):
     assert bound.lower_bound is bound.gap is None
     assert silent.no_bound is None
     assert all(row["loss_lower_bound"] is row["loss_gap"] is None for row in (*found.rows(), *silent.rows()))
+
+
+def three_trees(rows=400):
+    rng = np.random.default_rng(7)
+    cells = {name: rng.choice(list("abcd"), rows) for name in "xy"}
+    codes = [str(code) for code in rng.integers(100, 190, rows)]
+    how = {"hierarchies": {"x": TREE, "y": TREE}, "axes": {"z": "hierarchy"}}
+    return kech.read_table(pa.table(cells | {"z": codes}), quasi_identifiers=["x", "y", "z"], **how)
+
+
+def test_a_search_ends_at_the_gap_that_is_asked_for():
+    with three_trees() as table:
+        loosest, tight, free = (kech.make_release(table, k=3, gap=gap) for gap in (0.9, 0.09, None))
+        rows = kech.compute_spectrum(table, k=[3, 4], gap=0.09).rows()
+    loosest, tight, free = (release.bound() for release in (loosest, tight, free))
+    assert 0 <= tight.gap <= 0.09 < loosest.gap <= 0.9
+    assert free.loss <= tight.loss < loosest.loss
+    assert (loosest.gap_asked, tight.gap_asked, free.gap_asked) == (0.9, 0.09, None)
+    assert all(0 <= row["loss_gap"] <= 0.09 for row in rows)
+
+
+def test_what_was_proven_before_the_search_holds_for_its_k_alone():
+    with three_trees() as table:
+        partition = kech.make_release(table, k=3, gap=0.1).partition
+    k, bound = partition.loss_bound
+    assert k == 3 and known_bound(partition, 3) == bound > 0
+    assert known_bound(partition, 2) == known_bound(partition, 4) == 0
+    assert closest_bound(partition, 2).loss < bound
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"cut": "minimal"}, 'only cut="local"'),
+        ({"cut": "domain"}, 'only cut="local"'),
+        ({"suppress": 0.1}, "with suppress"),
+        ({"l": 2}, "with l, t and alpha"),
+        ({"gap": 1.0}, "0 or more"),
+        ({"gap": -0.1}, "0 or more"),
+    ],
+)
+def test_a_gap_is_refused_where_nothing_is_proven(fields, says):
+    with pytest.raises(kech.errors.BadOption, match=says):
+        kech.Request().override(**{"gap": 0.1, "k": 3} | fields)
+
+
+def test_a_gap_is_refused_for_many_k_many_points_and_people_with_several_rows(monkeypatch):
+    cells = pa.table({"x": list(range(30)), "who": [f"p{i // 2}" for i in range(30)]})
+    with kech.read_table(cells, quasi_identifiers=["x"]) as table:
+        with pytest.raises(kech.errors.BadOption, match="up to 8 k"):
+            kech.compute_spectrum(table, gap=0.1)
+        monkeypatch.setattr("kech.cuts.bounds.MOST_BOUNDED", 5)
+        with pytest.raises(kech.errors.BadOption, match="more than 5 points"):
+            kech.make_release(table, k=3, gap=0.1)
+    with kech.read_table(cells, quasi_identifiers=["x"], person=["who"]) as table:
+        with pytest.raises(kech.errors.BadOption, match="somebody has several rows"):
+            kech.make_release(table, k=3, gap=0.1)
+
+
+def test_the_screen_says_privately_whether_the_gap_was_reached(run, tmp_path):
+    source = tmp_path / "t.csv"
+    source.write_text("x,y\n" + "".join(f"{i * 7 % 30},{i * i % 23}\n" for i in range(60)))
+    words = ["release", str(source), "-o", str(tmp_path / "out.csv"), "--qi", "x", "y", "--k", "4", "--no-ledger"]
+    shown = " ".join(run(*words, "--gap", "0%").out.split())
+    assert "PRIVATE: The loss" in shown
+    assert "You asked for 0.0 %: search longer (--effort best)." in shown
+    assert "gap" not in (tmp_path / "out.csv.certificate.json").read_text()
 
 
 def test_the_bound_of_a_release_is_private(run, tmp_path):

@@ -16,6 +16,9 @@ import kech
 from kech.errors import BadOption, TooFewPeople, TooFewRows
 from kech.tables.demo import nine_rows
 from kech.topology.profile import build_profile
+from kech.views.barcodes import say_earliest, say_isolating
+from kech.views.pictures.picture import BOLD, letters
+from kech.views.pictures.profile import draw_profile
 from strategies import unhurried
 from topology_oracles import KINDS, build_filtration, components, coordinates, distances, line_points, mixed_points
 
@@ -95,8 +98,8 @@ def test_shares_bound_the_rows_that_are_in_no_simplex(metric):
 
 
 def near_and_far(near, k, eps):
-    """Points whose k-th nearest row is farther than 2 eps, and than eps."""
-    return near[:, k - 1] / 2 > eps, near[:, k - 1] / 2 > eps / 2
+    """Points whose k-th nearest row is farther than 2 eps, and than eps while not all rows are in one box."""
+    return near[:, k - 1] / 2 > eps, (near[:, k - 1] / 2 > eps / 2) & (eps < near.max() / 2)
 
 
 def in_no_simplex(points, far, k, eps):
@@ -231,7 +234,7 @@ def test_people_are_counted_as_sets(frame):
     for k, step in product(range(1, people + 1), range(0, 2 * SIDE + 1, 2)):
         eps, seen = step / (2 * SIDE), found.shares(k, step / (2 * SIDE))
         for name, reach in (("exposed_at_least", 2 * eps), ("exposed_at_most", eps)):
-            exposed = [len({*who[near]}) < k for near in far <= reach]
+            exposed = [len({*who[near]}) < k and eps < far.max() / 2 for near in far <= reach]
             assert seen[name] == pytest.approx(np.mean(exposed))
             assert seen[f"people_{name}"] == pytest.approx(len({*who[exposed]}) / people)
         small = [row for part in components(far, eps) if len({*who[[*part]]}) < k for row in part]
@@ -294,15 +297,41 @@ def test_advice_names_the_column_that_isolates_and_counts_the_last_rows():
     assert found.to_json([5])["advice"] == [advice]
 
 
+def test_advice_names_the_column_that_keeps_the_last_tenth_apart():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.random(200), "cabin": ["none"] * 150 + [f"c{i}" for i in range(50)]})
+    found = profile_of(frame)
+    advice = found.advise(5)
+
+    assert (advice["column"], advice["last_column"]) == ("age", "cabin")
+    assert advice["eps_most"] == found.eps_for(5, [0.9])[0] == 0.5
+    assert advice["eps_most_without"] == profile_of(frame, ["age"]).eps_for(5, [0.9])[0] < 0.1
+    assert say_earliest(advice).endswith("; age isolates most, cabin the last tenth")
+    assert say_earliest(advice, 1).endswith("; age isolates most")
+    assert say_earliest(advice | {"eps_half_without": 0.5}).endswith("; cabin isolates the last tenth")
+    assert "cabin keeps the last tenth apart: without it 90 % of the rows could hide from" in say_isolating(advice)
+
+
+def test_a_title_names_no_more_columns_than_it_has_room_for():
+    names = {"half": "h" * 30, "tenth": "t" * 30}
+    frame = pd.DataFrame(
+        {"half": np.random.default_rng(1).random(200), "tenth": ["none"] * 150 + [*map(str, range(50))]}
+    )
+    found = profile_of(frame.rename(columns=names))
+    found.advise(5)
+    title = draw_profile(found).title
+
+    assert title.endswith(", all from 0.5")
+    assert letters(title, letter=BOLD) < 700
+
+
 def test_the_screen_says_what_to_do(tmp_path, run):
     frame = pd.DataFrame({"a": [*range(398), 5000, 9000], "b": [1] * 400})
     frame.to_csv(tmp_path / "t.csv", index=False)
     shown = run("profile", tmp_path / "t.csv", "--qi", "a", "b", "--k", "5", "--eps", "0.1").out
 
-    assert (
-        "k = 5: half of the rows can hide from eps 0.000111 at the earliest, all from 0.478; a isolates most" in shown
-    )
-    assert "a isolates most: without it half of the rows could hide from eps 0 on at best, not 0.0001111." in shown
+    assert "k = 5: half of the rows can hide from eps 0.000111 at best, all from 0.478; a isolates most" in shown
+    assert "a isolates most: without it half of the rows could hide from eps 0 on at best, now from 0.0001111." in shown
     assert "No release of all rows goes below 0.4781 with exact edges." in shown
     assert "Without the last 2 rows to hide (kech profile --rows), none goes below 0.0002222." in shown
 
@@ -359,7 +388,8 @@ def test_the_screen_says_private_and_counts(tmp_path, run):
 
     assert shown.startswith("PRIVATE")
     assert "(none)" in shown
-    assert "9 rows, metric box\neps is measured between values as they are" in shown
+    box = "A row can hide at eps among k rows of which no column differs by more than 2 eps of its range."
+    assert f"9 rows, metric box\n{box} eps is measured between values as they are" in shown
 
 
 @pytest.mark.parametrize(("rows", "ends"), [(9, "Of so few rows, 0.5 % is not one."), (300, "at one eps.")])
@@ -379,7 +409,7 @@ def test_the_title_of_the_picture_is_of_the_k_that_was_listed():
     found = profile_of(pd.DataFrame({"few": rng.integers(0, 2, 400), "many": rng.random(400)}))
     half, every = (f"{eps:.3g}" for eps in found.eps_for(20, [0.5, 1.0]))
     found.to_json([20])
-    title = f"k = 20: half of the rows can hide from eps {half} at the earliest, all from {every}"
+    title = f"k = 20: half of the rows can hide from eps {half} at best, all from {every}"
 
     assert f"{title}; many isolates most" in [text.get_text() for text in found.plot().figure.texts]
 

@@ -376,7 +376,7 @@ def test_all_three_figures_are_needed(lacking):
 
 
 def test_levels_are_for_the_domain_cut_only():
-    with pytest.raises(errors.BadOption, match="only cut='domain' has levels"):
+    with pytest.raises(errors.BadOption, match='only cut="domain" has levels'):
         kech.Request(cut={"cut": "local", "levels": {"job": 1}})
 
 

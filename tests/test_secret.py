@@ -122,7 +122,7 @@ def test_a_spectrum_foretells_the_release_of_the_same_key(people, keys):
 def test_every_command_takes_the_key(people, keys, run, folder):
     found = []
     for key in keys:
-        how = (people, *WORDS, "--key-file", key, "--k", 5, "--json")
+        how = (people, *WORDS, "--key-file", key, "--k", 3, "--json")
         loss = run("spectrum", *how).json["spectrum"][0]["loss"]
         assert run("preview", *how).json["figures"]["loss"] == pytest.approx(loss)
         written = run("release", *how, "-o", folder / "out.csv", "--no-ledger").json

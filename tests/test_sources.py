@@ -292,6 +292,20 @@ def test_excel_without_header_or_cells_is_refused(tmp_path):
         look_at(tmp_path / "t.xlsx")
 
 
+def test_a_title_of_a_workbook_is_told_and_can_be_passed_over(tmp_path):
+    names, row = ["Emp ID", "Age", "Sex"], ["E1", "30", "f"]
+    write_book(tmp_path / "t.xlsx", [["Staff list", "", ""], ["", "", ""], names, row, row])
+    with pytest.raises(UnreadableFile, match="Say so: header_line=3"):
+        kech.read_table(tmp_path / "t.xlsx")
+    with kech.read_table(tmp_path / "t.xlsx", header_line=3) as table:
+        assert (list(table.loaded), table.rows) == (names, 2)
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    with pytest.raises(BadOption, match="only CSV files and workbooks"):
+        kech.read_table(tmp_path / "t.parquet", header_line=3)
+    with kech.read_table(tmp_path / "t.parquet", kech.Request().override(header_line=3)) as table:  # a plan for both
+        assert list(table.loaded) == ["a"]
+
+
 def test_any_sheet_of_a_workbook_is_read(tmp_path):
     book = openpyxl.load_workbook(write_book(tmp_path / "t.xlsx", [["made in 2026"]], ["a", "b"]))
     book["other 0"].append([1, 2])

@@ -10,13 +10,13 @@ import msgspec
 
 from kech.cuts import cut_many
 from kech.cuts.bounds import closest_bound, explain_no_bound, find_gap
-from kech.errors import TooFewPeople, unusable_value
+from kech.errors import BadOption, TooFewPeople, unusable_value
 from kech.points.models import worst_figures
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
 from kech.points.people import count_table_people
 from kech.points.points import PointLimit, Points, build_points_to_cut
 from kech.request import FIELDS, Cut, Goal, Request, check_ks
-from kech.request.parts import CUTS
+from kech.request.parts import CUTS, FEW_KS
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import Table, check_is_table
@@ -130,6 +130,8 @@ def compute_spectrum(
     request.goal.refuse_sample("a spectrum compares many k on the rows themselves.")
     people = count_table_people(table)
     ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
+    if request.cut.gap is not None and len(ks) > FEW_KS:
+        raise BadOption("--gap", f"it is for up to {FEW_KS} k, since each needs a proof. Name them: --k 5,10.")
     _ = table.secret  # refuses now, before any work, where no secret can be created
     point_limit = PointLimit(request.limits.max_points, ks[0], further_ks=tuple(ks[1:]))
     coded = {
@@ -137,6 +139,7 @@ def compute_spectrum(
         for each in {each.by_level: each for each in reversed(selected)}.values()
     }
     lines: list[SpectrumRow] = []
+    bound = bound or request.cut.gap is not None
     obstacles = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
     for each in selected:
         bounded = bound and obstacles[each.cut] is None

@@ -38,8 +38,8 @@ from kech.tables.table import Table, read_table
 
 MOST_TEXTS = 100_000  # that are folded once
 OTHER_ROWS = (
-    "The release of this table, made again, has other rows. Name the plan it was made by (--plan: effort, seed) and "
-    "its key (--key-file). Otherwise another version or tool made the file, or the table has changed."
+    "The release of this table, made again, has other rows. Name the plan it was made by (--plan: effort, gap, seed) "
+    "and its key (--key-file). Otherwise another version or tool made the file, or the table has changed."
 )
 LATER_VERSION = (
     "A version of a series holds cohorts of earlier versions, so one table does not make it again. Check the series: "
@@ -157,7 +157,7 @@ def stated_fields(document: Mapping[str, Any], request: Request) -> dict[str, An
     names = [name for name, field in FIELDS.items() if field.public and name in stated]
     fields = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
     cut = request.cut
-    return fields | {"effort": cut.effort, "seed": cut.seed}
+    return fields | {"effort": cut.effort, "gap": cut.gap, "seed": cut.seed}
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def recount_file(
         release = read_published(path, quasi_identifiers=request.columns.quasi_identifiers)
     else:
         release = read_published(path, certificate=certificate, with_cells=True)
-    search = {"effort": request.cut.effort, "seed": request.cut.seed or None}
+    search = {"effort": request.cut.effort, "gap": request.cut.gap, "seed": request.cut.seed or None}
     with name_people(original, request.columns.person, request.labels.key_file) as table:
         recount = recount_people(release, table, table.request.override(**search))
     check_people(release, recount, request.goal.k)

@@ -5,7 +5,7 @@ NULL, where a column has it, has the last code.  A range of NULL and other value
 """
 
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis
-from kech.axes.lines import LineAxis, build_line_axis, open_domain, publish_always, step_axis
+from kech.axes.lines import LineAxis, build_line_axis, publish_always, step_axis
 from kech.axes.ranks import LONGEST_SET, RankAxis, build_rank_axis
 from kech.axes.trees import NodeAxis, TreeAxis, build_tree_axis
 
@@ -22,7 +22,6 @@ __all__ = [
     "build_line_axis",
     "build_rank_axis",
     "build_tree_axis",
-    "open_domain",
     "publish_always",
     "step_axis",
 ]

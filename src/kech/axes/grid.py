@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,36 @@ def format_date(seconds: float, unit: float) -> str:
 
 ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published at every k
 LARGEST = 1e307  # of a value: the length of an axis must be a float
-FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
+FEWEST_STEPS = 5  # the span of the bulk is rounded outward to a step of at most about a fifth of its length
+FEWEST_ROWS, FEWEST_SHARE = 20, 200  # rows that are no bulk, and that decide an end of the domain: 20, or 0.5 % of many
+SMALL_SHARE = 10  # but not more than a tenth of all rows
+
+
+class DomainEnd(NamedTuple):
+    """A place where the domain of an axis may end, and the number of rows that this fact is about."""
+
+    rows: int
+    place: float
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRule:
+    """Where the widths of an axis are measured; ends that few rows decide are replaced by wider ones."""
+
+    low: tuple[DomainEnd, ...]  # the closest first, the last one is always possible
+    high: tuple[DomainEnd, ...]
+    fewest: int = 1  # rows that decide an end, at every k
+
+    def at(self, k: int) -> tuple[float, float]:
+        """Both ends at k: the closest that k rows decide, or 20 where k is larger."""
+        most = max(self.fewest, min(k, FEWEST_ROWS))
+        low, high = (next((end for end in ends if end.rows >= most), ends[-1]).place for ends in (self.low, self.high))
+        return low, high
+
+
+def fix_domain(low: float, high: float) -> DomainRule:
+    """The domain with the same ends at every k."""
+    return DomainRule((DomainEnd(ALWAYS, low),), (DomainEnd(ALWAYS, high),))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,7 +243,7 @@ class Grid:
 
     edges: Floats
     largest_k: Ints
-    span: tuple[float, float]  # contains all edges; beyond it are open tails
+    domain: DomainRule  # contains all edges; labels beyond its ends are open tails
     unit: float  # all values are multiples of it; 0 without a unit
 
 
@@ -242,7 +271,7 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
     closing = unit if is_date else closing_unit(values, unit)
-    return Grid(edges, np.full(len(edges), ALWAYS), (low, high), closing)
+    return Grid(edges, np.full(len(edges), ALWAYS), fix_domain(*open_domain(edges, closing, is_date)), closing)
 
 
 def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:
@@ -256,7 +285,7 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
 def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float]:
     """The span of the values without the outermost 20 rows (or 0.5 %) at each end, within the limits of labels."""
     rows = int(counts.sum())
-    left_out = min(max(20, rows // 200), rows // 4)
+    left_out = min(max(FEWEST_ROWS, rows // FEWEST_SHARE), rows // 4)
     rows_up_to = np.cumsum(counts)
     low = values[np.searchsorted(rows_up_to, left_out, side="right")]
     high = values[np.searchsorted(rows_up_to, rows - left_out, side="left")]
@@ -273,7 +302,39 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
     rows_below = np.concatenate([[0], np.cumsum(counts)])[values_below]
     largest_k = find_largest_k(np.r_[0, rows_below, counts.sum()], np.r_[0, values_below, len(values)], ranks)
     keep = largest_k > 1
-    return Grid(marks[keep], largest_k[keep], (low, float(last_before(np.array(high), unit))), unit)
+    edges, largest_k = marks[keep], largest_k[keep]
+    coarser = rulers[: rulers.index(find_span_ruler(span[1] - span[0], rulers)) + 1]
+    domain = find_domain((values, counts), (edges, largest_k), (low, high), unit, coarser[::-1])
+    return Grid(edges, largest_k, domain, unit)
+
+
+def find_domain(
+    column: tuple[Floats, Ints],
+    edges: tuple[Floats, Ints],
+    span: tuple[float, float],
+    unit: float,
+    rulers: Sequence[Ruler],
+) -> DomainRule:
+    """The domain of an axis whose edges, each with its largest k, lie in the rounded span of the bulk of its rows.
+
+    It ends at the outermost edge, if nobody lies beyond that.  Otherwise there is an open tail, and it ends one step
+    beyond the span: a step of the first ruler, fine to coarse, with enough rows in the tail and the last step inside.
+    """
+    (values, counts), (places, largest_k) = column, edges
+    rows_up_to, people = np.concatenate([[0], np.cumsum(counts)]), int(counts.sum())
+    low, high = [], []
+    if len(places) and places[0] <= values[0]:
+        low.append(DomainEnd(int(largest_k[0]), float(places[0])))
+    if len(places) and places[-1] > values[-1]:
+        high.append(DomainEnd(int(largest_k[-1]), float(last_before(places[-1], unit))))
+    for ruler in rulers:
+        marks = ruler.marks(span[0] - 1.5 * ruler.size, span[1] + 1.5 * ruler.size)
+        rows_below = rows_up_to[np.searchsorted(values, marks)]
+        first, last = int(np.searchsorted(marks, span[0], "right")) - 1, int(np.searchsorted(marks, span[1]))
+        stop = last_before(marks[min(last + 1, len(marks) - 1)], unit)
+        low.append(DomainEnd(int(rows_below[first + 1]), float(marks[max(first - 1, 0)])))
+        high.append(DomainEnd(people - int(rows_below[last - 1]), float(stop)))
+    return DomainRule(tuple(low), tuple(high), min(max(FEWEST_ROWS, people // FEWEST_SHARE), people // SMALL_SHARE))
 
 
 def round_outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
@@ -282,10 +343,30 @@ def round_outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler
     The last mark is greater than the span, since steps are half open.
     """
     length = span[1] - span[0]
-    ruler = next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
+    ruler = find_span_ruler(length, rulers)
     beyond = (unit if length else 2 * unit) or ruler.size / 100
     marks = ruler.marks(span[0], span[1] + beyond)
     return float(marks[0]), float(marks[-1])
+
+
+def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
+    """The domain of an axis with open tails: one step beyond the outermost edges.
+
+    The step is the next whole unit above the mean distance of the edges, so that an open tail is wider than one value.
+    """
+    if not len(edges):
+        return 0.0, unit or 1.0  # the only label is `*`
+    mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
+    visible = np.abs(edges).max() * 1e-6  # a smaller step would vanish in the rounding of the ends
+    step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
+    ends = round_to_unit(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
+    low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
+    return low, high
+
+
+def find_span_ruler(length: float, rulers: Sequence[Ruler]) -> Ruler:
+    """The coarsest ruler that divides a length into five steps or more; the finest where there is none."""
+    return next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
 
 
 def all_marks(low: float, high: float, rulers: Sequence[Ruler]) -> tuple[Floats, Ints]:

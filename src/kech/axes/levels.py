@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always, step_axis
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, publish_always, step_axis
 from kech.axes.grid import (
     CALENDAR_ENDS,
     DAY,
@@ -21,7 +21,9 @@ from kech.axes.grid import (
     Ruler,
     base_ruler,
     dividing_number_rulers,
+    fix_domain,
     last_before,
+    open_domain,
     step_rulers,
 )
 from kech.errors import BadOption
@@ -194,13 +196,13 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     levels = [line_level(axis, cells, *cell_ends(axis, cells), inclusive=axis.inclusive)]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
-        marks = marks[marks >= low] if axis.span is None else marks
+        marks = marks[marks >= low] if axis.has_tails else marks
         starts = axis.low[np.searchsorted(cells, cells)]  # of the cell of each code
         marks_passed = np.searchsorted(marks, starts, side="right")
         above = number_cells(marks_passed)
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
-            ends = cell_ends(axis, cells) if axis.span is None else widen_to_marks(axis, cells, marks, marks_passed)
+            ends = cell_ends(axis, cells) if axis.has_tails else widen_to_marks(axis, cells, marks, marks_passed)
             levels.append(line_level(axis, cells, *ends, inclusive=axis.unit > 0))
     open_sides = np.array([-np.inf]), np.array([np.inf])
     return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
@@ -209,8 +211,8 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
 def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> LevelCells:
     """The level with these cells, each printed from its low to its high end."""
     codes, largest_k = cells[axis.codes].astype(np.int32), publish_always(len(low))
-    line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, span=None, inclusive=inclusive, k=1)
-    return LevelCells(cells, cells, partial(measure_line, line, cells, axis.span is not None))
+    line = replace(axis, codes=codes, low=low, high=high, largest_k=largest_k, inclusive=inclusive, k=1)
+    return LevelCells(cells, cells, partial(measure_line, line, cells, not axis.has_tails))
 
 
 def cell_ends(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
@@ -237,9 +239,10 @@ def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineA
     at = np.unique(cells[np.flatnonzero(rows[: len(cells)])])
     low, high = line.low[at], line.high[at]
     if closed and np.isfinite(low).any():
-        return replace(line, span=tuple(np.clip([low[0], high[-1]], -LARGEST, LARGEST).tolist()))
+        return replace(line, domain_rule=fix_domain(*np.clip([low[0], high[-1]], -LARGEST, LARGEST).tolist()))
     edges = np.unique(np.append(low, line.low[at[at + 1 < line.values] + 1]))
-    return replace(line, span=open_domain(edges[np.isfinite(edges)], line.unit, line.is_date))
+    domain = open_domain(edges[np.isfinite(edges)], line.unit, line.is_date)
+    return replace(line, domain_rule=fix_domain(*domain))
 
 
 def count_occupied(cells: Ints, occupied: Ints) -> int:

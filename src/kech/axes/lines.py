@@ -19,17 +19,18 @@ from kech.axes.grid import (
     EXACT_POWER,
     LARGEST,
     MOST_DIGITS,
+    DomainRule,
     Floats,
     Grid,
     Ints,
     build_round_grid,
     build_step_grid,
     date_unit,
+    fix_domain,
     format_date,
     format_number,
     last_before,
     number_unit,
-    round_to_unit,
 )
 from kech.axes.ranks import build_rank_axis
 from kech.errors import BadOption
@@ -45,7 +46,7 @@ class LineAxis(Axis):
     low: Floats  # -inf where the tail is open
     high: Floats  # inf where the tail is open
     largest_k: Ints  # for each inner boundary between codes, the largest k at which it is published
-    span: tuple[float, float] | None  # the domain; None: one step beyond the outermost edges
+    domain_rule: DomainRule  # where the domain ends at each k
     unit: float  # all values are multiples of it; 0 without a unit
     inclusive: bool  # whether `high` belongs to the interval
     grid: str | float  # round (every edge hides among k rows), exact, or a step
@@ -74,8 +75,8 @@ class LineAxis(Axis):
 
     @property
     def state(self) -> bytes:
-        """The published edges, as bytes that are equal exactly for equal edges."""
-        return self.cells[0].tobytes()
+        """The published edges and the domain, as bytes that are equal exactly for equal ones."""
+        return self.cells[0].tobytes() + np.array(self.domain).tobytes()
 
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
@@ -88,12 +89,17 @@ class LineAxis(Axis):
 
     @cached_property
     def domain(self) -> tuple[float, float]:
-        """The two ends between which widths are measured; they follow from the published edges."""
-        if self.span is not None:
-            return self.span
+        """The two ends between which widths are measured; where no edge is published, any."""
         if self.fine is not None:
             return self.fine.at(self.k).domain
-        return open_domain(self.low[1:][self.largest_k >= self.k], self.unit, self.is_date)
+        if self.has_tails and not (self.largest_k >= self.k).any():
+            return 0.0, self.unit or 1.0  # the only label is `*`
+        return self.domain_rule.at(self.k)
+
+    @property
+    def has_tails(self) -> bool:
+        """Whether labels may be open."""
+        return bool(self.low[0] == -np.inf)
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
@@ -177,21 +183,6 @@ class LineAxis(Axis):
         return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid, "protect": self.protect}
 
 
-def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
-    """The domain of an axis with open tails: one step beyond the outermost edges.
-
-    The step is the next whole unit above the mean distance of the edges, so that an open tail is wider than one value.
-    """
-    if not len(edges):
-        return 0.0, unit or 1.0  # the only label is `*`
-    mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
-    visible = np.abs(edges).max() * 1e-6  # a smaller step would vanish in the rounding of the ends
-    step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
-    ends = round_to_unit(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
-    low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
-    return low, high
-
-
 def build_line_axis(
     column: str,
     values: Floats,
@@ -219,9 +210,9 @@ def build_line_axis(
 def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
     """The axis in which every distinct value is a code."""
     codes = np.arange(len(values), dtype=np.int32)
-    low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
+    domain = fix_domain(*np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist())
     always_shown = publish_always(len(values))
-    return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
+    return LineAxis(column, codes, has_null, is_date, values, values, always_shown, domain, unit, True, "exact")
 
 
 def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid, protect: str) -> LineAxis:
@@ -230,7 +221,8 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
     high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
     codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
     unit, closed = grid.unit, grid.unit > 0
-    return LineAxis(column, codes, has_null, is_date, low, high, grid.largest_k, None, unit, closed, "round", protect)
+    how = (grid.domain, unit, closed, "round", protect)
+    return LineAxis(column, codes, has_null, is_date, low, high, grid.largest_k, *how)
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
@@ -245,7 +237,7 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     if is_date:
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
-    span, printed_step = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
+    domain, printed_step = fix_domain(float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
     return LineAxis(
         column,
         codes.astype(np.int32),
@@ -254,7 +246,7 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
         low,
         high,
         publish_always(len(low)),
-        span,
+        domain,
         unit,
         unit > 0,
         printed_step,

@@ -21,7 +21,7 @@ from kech.request import FIELDS, Columns, Field, Goal
 from kech.request.parts import CUTS, KIND_WITHOUT_L
 from kech.request.reference import HEADINGS, heading_of
 from kech.request.request import LARGEST_K
-from kech.tables.source import find_address
+from kech.tables.source import DIALECT, find_address
 from kech.views import screen
 
 app = App(
@@ -63,7 +63,7 @@ Probabilities = Annotated[
 ]
 
 TABLE = ("[columns]", "axes", "[input]", "grid", "memory", "threads", "engine", "master")
-SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
+SEARCH = ("suppress", "effort", "gap", "seed", "key_file", "max_points", "protect")
 RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 
@@ -115,7 +115,7 @@ class TypedOptions:
         screen.doing("reading the table")
         hide_pandas()
         return kech.read_table(
-            path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding", "sheet")}
+            path, request, **{name: self.typed.get(name) for name in DIALECT}
         )
 
 

@@ -248,7 +248,7 @@ def release(
                 files: dict[str, Any] = {"mapping": mapping, "sql": as_sql, "replace": replace}
                 written = new_release.write(output, certificate, **files, **past)
                 result = new_release.summarize(output, written, certificate, mapping, as_sql)
-        result |= {"bound": new_release.bound().to_json()} if bound else {}
+        result |= {"bound": new_release.bound().to_json()} if bound or request.cut.gap is not None else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
         ]

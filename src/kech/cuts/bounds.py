@@ -55,6 +55,7 @@ class LossBound:
     loss: float
     lower_bound: float | None = None  # no release loses less
     why_none: str | None = None  # where there is no bound
+    gap_asked: float | None = None  # at which the search was to end
 
     @property
     def gap(self) -> float | None:
@@ -69,6 +70,7 @@ class LossBound:
             "loss": self.loss,
             "loss_lower_bound": self.lower_bound,
             "loss_gap": self.gap,
+            "gap_asked": self.gap_asked,
             "why_none": self.why_none,
         }
 
@@ -76,7 +78,12 @@ class LossBound:
 def bound_release(partition: Partition, k: int, cut: Cut, *, threads: int = 1) -> LossBound:
     """The closest bound there is for a partition, on its own axes, or why there is none."""
     loss, why = mean_loss(partition), explain_no_bound(partition.points, cut)
-    return LossBound(k, loss, None if why else closest_bound(partition, k, threads=threads).loss, why)
+    if why:
+        return LossBound(k, loss, None, why, cut.gap)
+    bound = known_bound(partition, k)
+    if cut.gap is None or loss > (1 + cut.gap) * bound:
+        bound = closest_bound(partition, k, threads=threads).loss
+    return LossBound(k, loss, bound, None, cut.gap)
 
 
 def explain_no_bound(points: Points, cut: Cut) -> str | None:
@@ -94,7 +101,14 @@ def closest_bound(partition: Partition, k: int, *, threads: int = 1) -> Bound:
     """The bounds of every partition of the same rows on the same axes, from all that is known here."""
     points = partition.points.merge_grains()
     (nearest,) = lower_bounds(points, [k], threads=threads)
-    return Bound(nearest.eps, raise_bound(points, k, nearest.loss, mean_loss(partition)))
+    raised = raise_bound(points, k, nearest.loss, mean_loss(partition))
+    return Bound(nearest.eps, max(raised, known_bound(partition, k)))
+
+
+def known_bound(partition: Partition, k: int) -> float:
+    """The lower bound of the loss that was proven before the search; 0 where there is none for this k."""
+    proven_k, bound = partition.loss_bound or (k, 0.0)
+    return bound if proven_k == k else 0.0
 
 
 def find_gap(loss: float, lower_bound: float | None) -> float | None:

@@ -9,13 +9,14 @@ already, or with lattice cells that were peeled for several k at once.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from math import inf
 from time import monotonic
 from typing import Any
 
 from kech._kernels import Search, Widths
+from kech.cuts.bounds import explain_no_bound, price_bound
 from kech.cuts.padding import find_padded_axes, find_padded_sets, padding_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.cuts.starts import (
@@ -29,6 +30,7 @@ from kech.cuts.starts import (
     peel_classes,
     published_cells,
 )
+from kech.errors import BadOption
 from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
 from kech.request import Cut
@@ -94,18 +96,38 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     if len(ks) > FEW_KS:
         chained = cut_chain(points, sorted(ks, reverse=True), cut, run)
         return chained if ks[0] > ks[-1] else iter(enforce_monotone_loss(ks, list(chained)[::-1]))
+    if cut.gap is not None:
+        check_bounded(points, cut)
     effort = choose_effort(ks, cut.effort)
     candidates = candidate_ks(points, ks, effort, run)
     every = sorted({*ks, *chain.from_iterable(candidates.values())})
     first_cuts = dict(zip(every, cut_first(points, every, run), strict=True))
     starts = {k: choose_start(kinds, k, run) for k, kinds in make_kinds(points, first_cuts, KINDS, run).items()}
+    bounds = {} if cut.gap is None else {k: bound_start(starts[k], k, run) for k in ks}
+    enough = {k: (1 + (cut.gap or 0.0)) * bound * points.rows * len(points.axes) for k, bound in bounds.items()}
     partitions = {}
     for done, (k, start) in enumerate(starts.items()):
         with scale_progress(done, len(every)):
-            partitions[k] = search(start, k, effort, run)
+            partitions[k] = search(start, k, effort, run, enough=enough.get(k, 0.0))
     groups = [[k, *candidates[k]] for k in ks]
     best = [enforce_monotone_loss(group, [partitions[j] for j in group])[0] for group in groups]
-    return iter(enforce_monotone_loss(ks, best))
+    chosen = enforce_monotone_loss(ks, best)
+    for at, k in enumerate(ks):
+        if k in bounds and chosen[at].points is starts[k].points:  # proven on the same axes
+            chosen[at] = replace(chosen[at], loss_bound=(k, bounds[k]))
+    return iter(chosen)
+
+
+def check_bounded(points: Points, cut: Cut) -> None:
+    """Refuse a gap where no bound is known before a search."""
+    people = None if points.person is None else "somebody has several rows"
+    if why := people or explain_no_bound(points, cut):
+        raise BadOption("--gap", f"nothing is proven here: {why}. Omit it.")
+
+
+def bound_start(start: Partition, k: int, run: Run) -> float:
+    """A lower bound of the loss at k, on the axes of a start."""
+    return price_bound(start.points, k, expected_loss(start), threads=run.threads)
 
 
 def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
@@ -247,10 +269,11 @@ def search(
     limit: float = inf,
     share: float = 1.0,
     is_searched: bool = False,
+    enough: float = 0.0,
 ) -> Partition:
     """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far, and no other search of the
-    same run makes a step.  Sides beyond the limit are dear.  A share of the effort may be enough.  Classes that
-    were searched before are freed at once.
+    same run makes a step.  Sides beyond the limit are dear.  A share of the effort may be enough, and so may a price.
+    Classes that were searched before are freed at once.
     """
     points = start.points
     begin = prepare_search(start, k, run, limit=limit)
@@ -259,7 +282,7 @@ def search(
     progress, alone = progress_of(rows, effort, run.table_rows), points.rows < 2 * k
     before, again, gained, least, done = 0, 0, 0, inf, 0.0
     try:
-        while not (alone or run.stopped or best.price <= 0):
+        while not (alone or run.stopped or best.price <= enough):
             last, done = done, progress(before + work_done(state, rows)) / share
             if done + (done - last) / 2 * (run.table_rows > LARGE_TABLE) >= 1:
                 break

@@ -8,12 +8,12 @@ releases; nobody without the table or the secret can tell what was drawn.
 """
 
 from dataclasses import replace
-from hashlib import blake2b, shake_256
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import Widths
+from kech._kernels import Widths, hash_texts
 from kech.axes import Codes, LineAxis
 from kech.axes.grid import Floats, Ints
 from kech.axes.ranks import NOTHING, Members
@@ -33,6 +33,7 @@ from kech.cuts.padding import (
 from kech.points.partition import Partition, box_partition
 from kech.points.points import Points, cache_on_points
 
+DIGEST_NUMBERS = 8  # of 8 bytes each
 NARROW = 3  # units of the narrowest interval whose ends move: in narrower ones an end is several people's value
 
 
@@ -66,7 +67,7 @@ def protect_anew(partition: Partition) -> Partition:
     for j in {*moved, *(axis.index for axis in padded)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes, members)
-    return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound)
+    return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound, loss_bound=partition.loss_bound)
 
 
 def pad_sets(partition: Partition) -> dict[int, Members]:
@@ -156,14 +157,15 @@ def keyed_noise(partition: Partition, each: int) -> Floats:
 
 def keyed_numbers(partition: Partition, purpose: str, counts: Ints) -> Floats:
     """Numbers from 0 up to 1, as many as are said of each class, one class after another."""
-    key = derive_key(partition.points, "labels") + purpose.encode()
+    key = blake2b(purpose.encode(), key=derive_key(partition.points, "labels"), digest_size=32).digest()
     boxes = np.hstack([partition.lo, partition.hi, *partition.members.values()]).astype("<i8")
-    classes = np.flatnonzero(counts)
-    digests = b"".join(
-        shake_256(key + box.tobytes()).digest(8 * count)
-        for box, count in zip(boxes[classes], counts[classes].tolist(), strict=True)
-    )
-    return (np.frombuffer(digests, "<u8") >> np.uint64(11)) / 2.0**53
+    digests = -(-counts // DIGEST_NUMBERS)  # of each class
+    first = np.repeat(np.cumsum(digests) - digests, digests)
+    texts = np.column_stack([np.repeat(boxes, digests, axis=0), np.arange(len(first)) - first]).astype("<i8")
+    ends = np.arange(len(texts) + 1) * texts.itemsize * texts.shape[1]
+    numbers = hash_texts(key, 8 * DIGEST_NUMBERS, ends, texts.view(np.uint8).ravel()).view("<u8")
+    is_asked = np.repeat(counts, digests) > (texts[:, -1] * DIGEST_NUMBERS + np.arange(DIGEST_NUMBERS)[:, None])
+    return np.asarray((numbers[is_asked.T.ravel()] >> np.uint64(11)) / 2.0**53)
 
 
 def derive_seed(points: Points, seed: int) -> int:

@@ -159,7 +159,7 @@ def growth_without_value(axis: Axis) -> Floats:
     Where one value is left, nothing has a width.
     """
     growth = np.zeros(axis.size)
-    if axis.kind in ("ordered", "hierarchy") or (isinstance(axis, LineAxis) and axis.span is None):
+    if axis.kind in ("ordered", "hierarchy") or (isinstance(axis, LineAxis) and axis.has_tails):
         return growth  # of a tree, what few rows hold is not counted
     if axis.size <= 2:
         return growth - 1

@@ -39,6 +39,7 @@ class Partition:
     members: dict[int, Members] = field(default_factory=dict)  # of axes of sets: what the label of each class lists
     eps: float | None = None  # the common radius of all classes, where a cut has one
     eps_bound: float | None = None  # a lower bound of the radius of any partition, where a cut has one
+    loss_bound: tuple[int, float] | None = None  # a k and a lower bound of the loss at that k, where a cut proved one
     radius: float | None = None  # half the widest side of any class, without the rare values of its label
     results: dict[str, "Partition"] = field(default_factory=dict, init=False)  # cached: `compute_once`
 

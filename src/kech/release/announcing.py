@@ -43,7 +43,8 @@ def list_readings(barcode: WeightedBarcode, goal: Goal, reading: str | None) -> 
 
 def announce(table: Table, k: int, cut: Cut) -> ReleasedRegime:
     """What a release would be, or why there is none."""
-    there, plan = ReleasedRegime(cut.reading, k, cut.suppress), table.request
+    plan = table.request
+    there = ReleasedRegime(cut.reading, k, cut.suppress, grid=plan.labels.grid)
     weighed = msgspec.structs.replace(cut, weights=plan.cut.weights)
     request = msgspec.structs.replace(plan, cut=weighed, goal=msgspec.structs.replace(plan.goal, k=k))
     try:

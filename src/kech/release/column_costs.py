@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kech._kernels import distinct_rows
-from kech.axes.grid import Floats
+from kech.axes.grid import Floats, Ints
 from kech.cuts import cut_points
 from kech.points.partition import column_losses
 from kech.points.points import Points, join_equal
@@ -83,14 +83,18 @@ def find_deciding(points: Points, j: int) -> str | None:
 
 
 def agreement(points: Points, columns: list[int], j: int) -> float:
-    """The share of the pairs of rows equal on some columns that are equal on column j too."""
-    equal, both = (count_pairs(points, each) for each in (columns, [*columns, j]))
-    return both / equal if equal >= FEWEST_PAIRS else 0.0
+    """How many of the rows equal to a row on some columns are equal to it on column j too: the mean over rows.
+
+    Pairs of rows would let one frequent value decide, such as the missing one of two columns that are mostly empty.
+    """
+    equal, both = (count_equal(points, each) - 1 for each in (columns, [*columns, j]))
+    rows = np.where(equal > 0, points.weights, 0)
+    pairs = int((rows * equal).sum()) // 2
+    return float(np.average(both / np.maximum(equal, 1), weights=rows)) if pairs >= FEWEST_PAIRS else 0.0
 
 
-def count_pairs(points: Points, columns: list[int]) -> int:
-    """Pairs of rows that are equal on some columns."""
+def count_equal(points: Points, columns: list[int]) -> Ints:
+    """For each point, the rows that are equal to it on some columns."""
     codes = np.column_stack([np.zeros(len(points.weights), np.int64), points.codes[:, columns].astype(np.int64)])
-    _, point_of_row = distinct_rows(np.ascontiguousarray(codes))
-    rows = np.bincount(point_of_row, points.weights).astype(np.int64)
-    return int((rows * (rows - 1) // 2).sum())
+    _, group = distinct_rows(np.ascontiguousarray(codes))
+    return np.bincount(group, points.weights).astype(np.int64)[group]

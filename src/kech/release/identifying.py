@@ -8,22 +8,33 @@ The rule is that of `published.py`, which looks at a written file: the likeliest
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kech.axes import EVERYTHING
+from kech.points.partition import Partition
 from kech.release.published import NEARLY_ALL, OWN_VALUES, likeliest_pairs
 from kech.tables.table import Table
 
 
-def find_doubts(table: Table, published: Table, axes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def find_doubts(
+    table: Table, published: Table, axes: Sequence[Mapping[str, Any]], partition: Partition
+) -> dict[str, Any]:
     """What the maker of a release should look at; `published` is the table without the rows that are left out."""
     as_they_are = (*table.sensitive, *table.keep)
     sets = [axis["column"] for axis in axes if axis["axis"] == "set"]
     return {
         "dropped": list(table.dropped),
+        "hidden": find_hidden(partition),
         "identifying": [name for name in as_they_are if is_identifying(published, name)],
         "identifying_together": find_identifying_together(published, as_they_are),
         "rare_texts": [name for name in sets if is_identifying(table, name, NEARLY_ALL)],
         "repeated_people": [repeat.says for repeat in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
     }
+
+
+def find_hidden(partition: Partition) -> list[str]:
+    """Quasi-identifiers of which no published cell tells anything: each is `*`, or missing in the table too."""
+    columns = [(axis.column, set(partition.labels(j))) for j, axis in enumerate(partition.points.axes)]
+    return [column for column, labels in columns if EVERYTHING in labels and labels <= {EVERYTHING, None}]
 
 
 def is_identifying(table: Table, column: str, share: float = OWN_VALUES) -> bool:

@@ -197,7 +197,7 @@ def both_ends(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
 def middle_and_half(axis: Mapping[str, Any], label: Cell) -> tuple[Cell, Cell]:
     """The middle of a label and its half width, of dates in days.
 
-    An open label has the middle of its end and the end of the domain, which follows from the published edges alone, and
+    An open label has the middle of its end and the end of the domain, which no outermost person decides, and
     no half width: values can lie farther away.  `*` is open on both sides.
 
     >>> age = {"axis": "number", "domain": [10, 90]}

@@ -351,6 +351,16 @@ class Input(Part, frozen=True):
     sheet: Annotated[
         str | None, Field("Sheet of a workbook with the table. By default the first one.", "Patients", accepts=bool)
     ] = None
+    header_line: Annotated[
+        int | None,
+        Field(
+            "Line of a CSV file or workbook that names the columns; lines above it are not read.",
+            "3",
+            usual=1,
+            numbers=NumberRange(1, whole=True),
+            noun="the number of a line",
+        ),
+    ] = None
     null_values: Annotated[
         tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
     ] = ()
@@ -767,6 +777,17 @@ class Cut(Part, frozen=True):
             usual=usual_effort(1),
             numbers=NumberRange(),
             noun="a number of seconds",
+        ),
+    ] = None
+    gap: Annotated[
+        float | None,
+        Field(
+            "Stop searching once the loss is proven to be at most this share above the lowest possible one: 0.05 or "
+            "5%. The proof takes time too, so use it with --effort best.",
+            "5%",
+            numbers=NumberRange(0, 1, below=True, step=0.01),
+            noun="a share of the loss",
+            percent=True,
         ),
     ] = None
     seed: Annotated[

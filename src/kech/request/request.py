@@ -86,10 +86,24 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+        if self.cut.gap is not None:
+            self.check_gap()
         if self.goal.dp_epsilon is not None:
             self.check_sampled()
         elif self.cut.levels is not None and not self.cut.by_level:
             raise BadOption("--levels", "only --cut domain has levels. Add --cut domain, or omit it.")
+
+    def check_gap(self) -> None:
+        """Refuse to stop at a proven gap beside what no bound is known for before a search."""
+        if self.cut.cut != "local":
+            raise BadOption("--gap", "only --cut local searches for the lowest loss. Omit it.")
+        others = {
+            "--suppress": self.cut.suppress,
+            "--protect-history": self.goal.protect_history,
+            "--l, --t and --alpha": self.goal.has_sensitive_goals,
+        }
+        for options in (options for options, are_used in others.items() if are_used):
+            raise BadOption("--gap", f"nothing is proven of a search with {options}. Omit it.")
 
     def check_sampled(self) -> None:
         """Refuse differential privacy beside a cut or an option for which its theorem is not proven."""

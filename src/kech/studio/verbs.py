@@ -32,6 +32,7 @@ from kech.studio.options import (
     VerbOptions,
     ZigzagOptions,
 )
+from kech.tables.source import DIALECT
 
 MOST_BOUNDED = 20_000  # rows: below, the bound of a loss takes half a second
 MOST_BARS = 50_000  # that a page is given
@@ -276,7 +277,7 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     """`kech release --series`: read as the series says, published as its next version."""
     series = kech.open_series(options.series)
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
-    dialect = {name: getattr(session.plan.input, name) for name in ("delimiter", "encoding", "sheet")}
+    dialect = {name: getattr(session.plan.input, name) for name in DIALECT}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
         return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
 

@@ -20,6 +20,7 @@ from kech.errors import BadRow, KechError, UnreadableFile
 from kech.request.parts import DELIMITERS
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+TITLE_LINES, FEWEST_NAMED = 12, 3  # lines that are looked at for a title, and columns of a table below one
 SAMPLE = 1 << 16  # characters from which the delimiter is found
 FEWEST_REPEATED, LEAST_REPEATED = 2, 1 / 3  # cells of a first line that occur again in their columns: it is a row
 CHUNK = 1 << 24  # bytes that are checked at once
@@ -38,23 +39,77 @@ class CsvDialect:
     header: tuple[str, ...]
     delimiter: str
     encoding: str
-    plain: bool  # UTF-8 with equal line ends, which every backend reads
+    plain: bool  # UTF-8 with equal line ends and the header in its first line, which every backend reads
+    header_line: int = 1
 
 
-def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> CsvDialect:
+def find_dialect(
+    path: Path, delimiter: str | None, encoding: str | None, header_line: int | None = None
+) -> CsvDialect:
     """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
-    codec = choose_encoding(path, encoding)
-    plain = codec == "utf-8" and check_utf8_and_line_ends(path)
+    codec, above = choose_encoding(path, encoding), (header_line or 1) - 1
+    plain = codec == "utf-8" and check_utf8_and_line_ends(path) and not above
     with open_text(path, codec) as file:
+        skip_lines(file, above)
         sample = file.read(SAMPLE)
+    if header_line is None:
+        check_title(path, sample, delimiter)
     chosen = delimiter or sniff_delimiter(sample)
     with open_text(path, codec) as file:
+        skip_lines(file, above)
         try:
             header = next(csv.reader(file, delimiter=chosen, strict=True), [])
         except csv.Error as fault:
-            raise BadRow(path, 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
+            raise BadRow(path, above + 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
     check_header(path, header, sample, chosen)
-    return CsvDialect(tuple(header) or ("",), chosen, codec, plain)
+    return CsvDialect(tuple(header) or ("",), chosen, codec, plain, above + 1)
+
+
+def skip_lines(file: TextIO, lines: int) -> None:
+    """Pass over the lines above the header."""
+    for _ in range(lines):
+        file.readline()
+
+
+def check_title(path: Path, sample: str, delimiter: str | None) -> None:
+    """Refuse a file that begins with a title: the names of its columns stand further down."""
+    lines = list(islice(io.StringIO(sample, newline=""), TITLE_LINES))
+    for sign in (delimiter,) if delimiter else DELIMITERS:
+        if place := find_header([row for line in lines for row in csv.reader([line], delimiter=sign)]):
+            raise UnreadableFile(path, say_title(place + 1))
+
+
+def find_header(rows: Sequence[Sequence[str]]) -> int:
+    """Which of the first rows names the columns: 0, or the first full one below a title and blank lines.
+
+    All rows from there on are as wide, and no name of a column is a number.
+
+    >>> find_header([["List of 2025", "", ""], ["id", "sex", "age"], ["1", "f", "30"], ["2", "m", "40"]])
+    1
+    >>> find_header([["", "sex", "age"], ["a", "f", "30"], ["b", "m", "40"]])
+    0
+    """
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    width = len(rows[-1]) if rows else 0
+    place = next((place for place, cells in enumerate(filled) if cells == width), 0)
+    is_table = width >= FEWEST_NAMED and len(rows) > place + 1 and all(len(row) == width for row in rows[place:])
+    below_title = bool(place) and max(filled[:place]) <= width / 3
+    is_named = is_table and not any(is_number(cell) for cell in rows[place]) and len({*rows[place]}) == width
+    return place if below_title and is_named else 0
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a number, with a point or a comma."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def say_title(line: int) -> str:
+    """What to do about a title above the names of columns."""
+    return f"it begins with a title, and line {line} seems to name the columns. Say so: --header-line {line}."
 
 
 def check_header(path: Path, header: Sequence[str], sample: str, delimiter: str) -> None:
@@ -190,8 +245,10 @@ def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]
 
 def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
     """The rows of a CSV file without blank lines; a malformed row is refused with its first line."""
-    width, line = len(dialect.header), 1
+    width, above = len(dialect.header), dialect.header_line - 1
+    line = first = above + 1
     with open_text(path, dialect.encoding) as file:
+        skip_lines(file, above)
         reader = csv.reader(check_nul(path, file), delimiter=dialect.delimiter, strict=True)
         try:
             for row in reader:
@@ -202,9 +259,9 @@ def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
                     fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
                     advice = "Correct the row, or name the delimiter: --delimiter"
                     raise BadRow(path, line, f"it has {fields}, the header {width}. {advice}.")
-                if cells and line > 1:
+                if cells and line > first:
                     yield cells
-                line = reader.line_num + 1
+                line = above + reader.line_num + 1
         except csv.Error as fault:
             raise BadRow(path, line, TOO_LONG if "limit" in str(fault) else QUOTES) from None
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from kech.errors import BadOption, MissingExtra, UnreadableFile
-from kech.tables.csv_dialect import text_batches
+from kech.tables.csv_dialect import TITLE_LINES, find_header, say_title, text_batches
 
 ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of a cell
 ENDINGS = (".parquet", ".pq")
@@ -20,25 +20,25 @@ LOGGED = "it is a table of Delta or Hudi, whose folder contains files that are n
 DAMAGED = "it is damaged, or its ending names another format. Save it again, or correct its ending."
 
 
-def read_names(path: Path, kind: str, sheet: str | None = None) -> tuple[str, ...]:
+def read_names(path: Path, kind: str, sheet: str | None = None, header_line: int | None = None) -> tuple[str, ...]:
     """Column names of a Parquet, Arrow or Excel file, or of a folder."""
     try:
         if kind == "parquet":
             import pyarrow.parquet as pq
 
             return tuple(pq.read_schema(path).names)
-        return tuple(read_rows(path, kind, sheet).schema.names)
+        return tuple(read_rows(path, kind, sheet, header_line).schema.names)
     except PermissionError:
         raise
     except (pa.ArrowException, OSError, ValueError):
         raise UnreadableFile(path, DAMAGED) from None
 
 
-def read_rows(path: Path, kind: str, sheet: str | None = None) -> Any:
+def read_rows(path: Path, kind: str, sheet: str | None = None, header_line: int | None = None) -> Any:
     """The rows of an Arrow or Excel file, or of a folder, as record batches."""
     if kind == "folder":
         return folder_batches(path)
-    return arrow_batches(path) if kind == "arrow" else excel_batches(path, sheet)
+    return arrow_batches(path) if kind == "arrow" else excel_batches(path, sheet, header_line)
 
 
 def measure_parquet(files: Sequence[Path], columns: Sequence[str]) -> tuple[int, int, int]:
@@ -88,7 +88,7 @@ def check_batches(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
         raise UnreadableFile(path, DAMAGED) from None
 
 
-def excel_batches(path: Path, sheet: str | None) -> Any:
+def excel_batches(path: Path, sheet: str | None, header_line: int | None) -> Any:
     """A sheet of a workbook, every cell as text: the first one, if none is named."""
     try:
         from python_calamine import CalamineError, CalamineWorkbook
@@ -109,8 +109,12 @@ def excel_batches(path: Path, sheet: str | None) -> Any:
         which = "its first sheet" if sheet is None else "this sheet"
         raise UnreadableFile(path, f"{which} is empty. Name the sheet with the table: --sheet NAME.")
     if sheet is None and longest > len(rows):
-        raise UnreadableFile(path, "another sheet has more rows than the first. Name the one to read: --sheet NAME.")
-    header, *cells = ([cell_text(cell) for cell in row] for row in rows)
+        listed = ", ".join(map(repr, names))
+        raise UnreadableFile(path, f"another sheet has more rows than the first. Name one: --sheet NAME of {listed}.")
+    above = (header_line or 1) - 1
+    header, *cells = ([cell_text(cell) for cell in row] for row in rows[above:] or [[]])
+    if header_line is None and (place := find_header([header, *cells[: TITLE_LINES - 1]])):
+        raise UnreadableFile(path, say_title(place + 1))
     return text_batches(header, [cells] if cells else [])
 
 

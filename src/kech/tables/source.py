@@ -26,6 +26,8 @@ READ_FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
     ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".xlsx": "excel", ".xls": "excel", ".ods": "excel",
 }  # fmt: skip
+LINED_FORMATS = ("csv", "excel")  # whose columns are named in a line
+DIALECT = ("delimiter", "encoding", "sheet", "header_line")  # how a file is written, not what its cells mean
 SERVERS = ("postgresql", "postgres")
 FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # of Spark, through Hadoop
 WHERE = ("host", "hostaddr", "port", "dbname", "user", "options", "service")  # parameters of a URL without a secret
@@ -153,6 +155,7 @@ class Source:
     address: Address | None = None  # of a table in a database
     identity: object = None  # of that table, equal for all its addresses
     sheet: str | None = None  # of a workbook; None is the first one
+    header_line: int = 1  # of a CSV file or workbook
 
     @property
     def delimiter(self) -> str | None:
@@ -223,6 +226,7 @@ def open_source(
     delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
+    header_line: int | None = None,
     rename_duplicates: bool = False,
 ) -> Source:
     """The format, columns and dialect of a file, a folder or a table of a database."""
@@ -234,7 +238,9 @@ def open_source(
             raise BadOption("--delimiter, --encoding", "only CSV files have them. Omit them.")
         if kind != "excel" and sheet:
             raise BadOption("--sheet", "only workbooks have sheets. Omit it.")
-        source = open_table(address) if address else open_file(path, kind, delimiter, encoding, sheet)
+        if kind not in LINED_FORMATS and header_line:
+            raise BadOption("--header-line", "only CSV files and workbooks have one. Omit it.")
+        source = open_table(address) if address else open_file(path, kind, delimiter, encoding, sheet, header_line)
     except OSError as failure:
         raise UnreadableFile(
             address or path, f"{(failure.strerror or 'it cannot be opened').lower()}. {ACCESS}"
@@ -246,16 +252,18 @@ def open_source(
     return source
 
 
-def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None, sheet: str | None) -> Source:
+def open_file(
+    path: Path, kind: str, delimiter: str | None, encoding: str | None, sheet: str | None, header_line: int | None
+) -> Source:
     """The source for a file or folder."""
     if kind == "csv":
         from kech.tables.csv_dialect import find_dialect
 
-        dialect = find_dialect(path, delimiter, encoding)
-        return Source(path, kind, dialect.header, dialect)
+        dialect = find_dialect(path, delimiter, encoding, header_line)
+        return Source(path, kind, dialect.header, dialect, header_line=dialect.header_line)
     from kech.tables.formats import read_names
 
-    return Source(path, kind, read_names(path, kind, sheet), sheet=sheet)
+    return Source(path, kind, read_names(path, kind, sheet, header_line), sheet=sheet, header_line=header_line or 1)
 
 
 def open_table(address: Address) -> Source:
@@ -288,7 +296,7 @@ def read_batches(source: Source) -> Any:
         return csv_batches(source.path, source.csv)
     from kech.tables.formats import read_rows
 
-    return read_rows(source.path, source.format, source.sheet)
+    return read_rows(source.path, source.format, source.sheet, source.header_line)
 
 
 # -- a table of a database ------------------------------------------------------------------------------------

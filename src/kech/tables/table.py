@@ -38,7 +38,16 @@ from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check
 from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, is_short, native_library, open_frame, wrap_frame
 from kech.tables.person_names import names_people
-from kech.tables.source import READ_FORMATS, Address, Source, find_address, open_source, read_batches
+from kech.tables.source import (
+    DIALECT,
+    LINED_FORMATS,
+    READ_FORMATS,
+    Address,
+    Source,
+    find_address,
+    open_source,
+    read_batches,
+)
 from kech.tables.sql import ColumnCodes
 
 if TYPE_CHECKING:
@@ -347,16 +356,17 @@ def read_table(
 
 def open_with_reading(source: Any, options: Input) -> Source:
     """The source for a file or table, opened with the options of input of a request."""
-    dialect = {"delimiter": options.delimiter, "encoding": options.encoding, "sheet": options.sheet}
+    dialect = {name: getattr(options, name) for name in DIALECT}
     return open_source(source, **dialect, rename_duplicates=options.rename_duplicates)
 
 
 def drop_dialect(request: Request, source: Any) -> Request:
-    """The request without delimiter, encoding or sheet where the source has none: a plan may be for several files."""
+    """The request without a delimiter, sheet and so on where the source has none: a plan may be for several files."""
     is_file = isinstance(source, str | PathLike) and not find_address(source)
     ending = Path(source).suffix.lower() if is_file else ""
     unused = {"delimiter": None, "encoding": None} if ending not in TEXT_FILES else {}
     unused |= {"sheet": None} if READ_FORMATS.get(ending) != "excel" else {}
+    unused |= {"header_line": None} if READ_FORMATS.get(ending) not in LINED_FORMATS else {}
     return replace_part(request, input=replace_part(request.input, **unused))
 
 

@@ -33,9 +33,12 @@ ROUND_EPS = [float(f"{step}e{power}") for power in range(-4, 1) for step in (1, 
 FEW_JOINED = 0.05  # of the rows
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what each would change is told
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
-MOST_ON_MANY_AXES = 500
-NOT_ASKED = "holes among {points:,} points are looked for only if asked: --max-dimension 1"
-NOT_ALL_HOLES = "components are large enough from the lower eps on, but holes were not computed in every dimension"
+MOST_ON_MANY_AXES = 1_000
+NOT_ASKED = "holes not computed: among {points:,} points on {axes} columns that may take long (--max-dimension 1)"
+NO_HOLES = "components are large enough from the lower eps on, but holes were not computed"
+NOT_ALL_HOLES = (
+    "components are large enough at the lower eps, without holes up to dimension {top}; others were not computed"
+)
 NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
 MAYBE_NARROWER = "narrower classes were neither found nor shown to be impossible"
@@ -90,6 +93,7 @@ class ReleasedRegime:
     rows: int = 0
     suppressed: int = 0
     reason: str = ""  # why there is no release
+    grid: str | float = "round"  # of its edges
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,22 +245,32 @@ class WeightedBarcode:
         """From which eps on k holds under a reading, or between which two radii that eps lies.
 
         Without all holes, `homological` begins no earlier than every component has k rows, and no later than `strict`.
+        So does `partition` where it was not searched; no hole delays it.
         """
         regimes = self.regimes(reading, k, suppress)
         if regimes is None:
-            limit = self.filtration.points.suppression_limit(suppress)
-            earliest = first_start(join_regimes(self._steps("homological", k, limit))).at_least
-            latest = first_start(self.regimes("strict", k, suppress) or [])
-            if reading == "partition" and k in self.reached and self.reached[k].eps_at_most < latest.at_most:
-                eps, classes = self.reached[k].eps_at_most, self.reached[k].classes
-                latest = RegimeStart(eps, eps, classes, 0)
-            reason = NOT_ALL_HOLES if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
-            return replace(latest, at_least=earliest, reason=reason * (earliest < latest.at_most))
+            return self._bracket_start(reading, k, suppress)
         start, reached = first_start(regimes), self.reached.get(k)
         if reading == "partition" and reached and regimes and not regimes[0].proven:
             low = min(reached.eps_at_least, start.at_most)
             return replace(start, at_least=low, reason=MAYBE_NARROWER * (low < start.at_most))
         return start
+
+    def _bracket_start(self, reading: str, k: int, suppress: float) -> RegimeStart:
+        """Between which radii k begins to hold, where its regimes are not known."""
+        limit, latest = self.filtration.points.suppression_limit(suppress), [self.regimes("strict", k, suppress)]
+        bars = self
+        if reading == "partition":
+            latest.append(self._partition_regimes(k))
+            bars = replace(self, holes={})
+        earliest = first_start(bars._steps("homological", k, limit)).at_least
+        start = min((first_start(regimes or []) for regimes in latest), key=lambda one: (one.at_most, -one.classes))
+        reason = self.explain_holes() if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
+        return replace(start, at_least=earliest, reason=reason * (earliest < start.at_most))
+
+    def explain_holes(self) -> str:
+        """Why it is not known from where on there is no hole."""
+        return NOT_ALL_HOLES.format(top=max(self.holes)) if self.holes else NO_HOLES
 
     def describe(self, k: int, suppress: float = 0.0) -> dict[str, Any]:
         """What is known at one k: rows in components of k, what cuts reach, the column that isolates, releases."""
@@ -455,7 +469,8 @@ def build_barcode(
     if max_dimension == 0:
         return barcode
     if max_dimension is None and metric == "box" and is_slow(filtration.points):
-        return replace(barcode, no_holes=NOT_ASKED.format(points=len(filtration.points.weights)))
+        points = filtration.points
+        return replace(barcode, no_holes=NOT_ASKED.format(points=len(points.weights), axes=len(points.axes)))
     try:
         return add_holes(barcode, 1 if max_dimension is None else max_dimension, left)
     except (MissingExtra, ResourceError) as refusal:

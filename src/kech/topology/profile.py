@@ -8,8 +8,8 @@ d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
     d_k(x) > 2 eps   =>   x is in no simplex of k rows at eps   =>   d_k(x) > eps
 
 So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  A class of k rows that
-a cut found hides them from its own radius on, where that is smaller than d_k.  u(eps, k), the share of rows in
-components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
+a cut found hides them from its own radius on, where that is smaller than d_k; so does the class of all rows.
+u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,6 +37,7 @@ from kech.topology.filtration import Filtration, Floats, Ints, build_filtration,
 
 SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
 LAST_SHARE = 0.005  # of the rows: those that are advised on as the last to hide
+MOST_ROWS = 0.9  # of the rows: which column keeps the others apart is advised on
 ROUND_KS = (2, 5, 10, 20, 50, 100)
 ROUND_EPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 ROUNDING = 1e-9  # of a share of the rows
@@ -89,6 +90,7 @@ class WithoutColumn(NamedTuple):
 
     half: float  # the eps for half of the rows
     mean: float  # over all rows
+    most: float  # the eps for 90 % of the rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,10 +163,12 @@ class Profile:
         return figures
 
     def find_safe_radii(self, k: int) -> Floats:
-        """For each unit, an eps from which on it certainly hides among k: with its k nearest rows, or in a class."""
+        """For each unit, an eps from which on it certainly hides among k: with its k nearest rows, or in a class, if
+        only in that of all rows.
+        """
         classes = [radii[self.reaches.order] for goal, radii in self.class_radii.items() if goal >= k]
-        radii = self.reaches.at(k)
-        return np.maximum(np.minimum.reduce([2 * radii, *classes]), radii)
+        radii, whole = self.reaches.at(k), float(self.filtration.simplex_from[-1])
+        return np.maximum(np.minimum.reduce([np.minimum(2 * radii, whole), *classes]), radii)
 
     def eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
         """For each share of the rows, the eps below which fewer can hide among k."""
@@ -182,8 +186,9 @@ class Profile:
             reaches = compute_hiding_radii(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = ExposedUnits(rest.weights[reaches.order])
             for k in missing:
-                half = rows.find_quantiles(reaches.at(k), [0.5])[0]
-                self.known[column, k] = WithoutColumn(half, float(np.average(reaches.at(k), weights=rows.weights)))
+                half, most = rows.find_quantiles(reaches.at(k), [0.5, MOST_ROWS])
+                mean = float(np.average(reaches.at(k), weights=rows.weights))
+                self.known[column, k] = WithoutColumn(half, mean, most)
         return [self.known[column, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
@@ -199,22 +204,27 @@ class Profile:
         return lines
 
     def advise(self, k: int) -> dict[str, Any]:
-        """The column that isolates rows most at k, and what the last rows to hide cost.
+        """The columns that isolate half of the rows most at k, and the last tenth; what the last rows to hide cost.
 
-        Of columns without which half of the rows hide equally early, the one without which rows reach least on
+        Of columns without which that many rows hide equally early, the one without which rows reach least on
         average.  With exact edges, no release of all rows goes below `eps_all`, and none without the last rows below
         `eps_but_last`.
         """
         names = [axis.column for axis in self.units.axes]
         rests = {name: self.without(name, [k])[0] for name in names}
         column = min(names, key=lambda name: rests[name])
-        return {"column": column, "eps_half_without": rests[column].half} | self.describe_hiding(k)
+        last = min(names, key=lambda name: (rests[name].most, rests[name].mean))
+        without = {"eps_half_without": rests[column].half, "eps_most_without": rests[last].most}
+        return {"column": column, "last_column": last} | without | self.describe_hiding(k)
 
     def describe_hiding(self, k: int) -> dict[str, Any]:
-        """Below which eps not half of the rows can hide, not all, and not all but the last; how many these are."""
-        half, but_last, every = self.eps_for(k, [0.5, 1 - LAST_SHARE, 1.0])
+        """Below which eps not half of the rows can hide, not 90 %, not all, and not all but the last; how many these
+        are.
+        """
+        half, most, but_last, every = self.eps_for(k, [0.5, MOST_ROWS, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
-        return {"k": k, "eps_half": half, "eps_all": every, "eps_but_last": but_last, "last_rows": last}
+        radii = {"eps_half": half, "eps_most": most, "eps_all": every, "eps_but_last": but_last}
+        return {"k": k, **radii, "last_rows": last}
 
     def last_rows(self, k: int) -> list[int]:
         """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""

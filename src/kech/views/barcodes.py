@@ -7,6 +7,14 @@ notebook.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+JOIN = {
+    "box": "Rows join at eps where no column differs by more than 2 eps of its range.",
+    "ball": "Rows join at eps where they are at most 2 eps apart.",
+}
+HIDE = {
+    "box": "A row can hide at eps among k rows of which no column differs by more than 2 eps of its range.",
+    "ball": "A row can hide at eps among k rows that lie in one ball of radius eps.",
+}
 ALMOST = 0.99  # of the rows: how many are missing is said
 ALL_ROWS = "all rows fit into {classes}"
 NO_CLASSES = "all rows together are the only class that a cut found"
@@ -15,21 +23,26 @@ REACHED = (
     "kech release --grid exact --effort {effort} --cut local puts all rows into {cheap}, none wider than eps "
     "{local_eps:.4g}; --cut minimal into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other classes."
 )
-EARLIEST = "k = {k:,}: half of the rows can hide from eps {half:.3g} at the earliest, all from {all:.3g}"
+EARLIEST = "k = {k:,}: half of the rows can hide from eps {half:.3g} at best, all from {all:.3g}"
 ISOLATES = (
-    "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, not {half:.4g}."
+    "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, now from "
+    "{half:.4g}."
+)
+LAST_APART = (
+    " {column} keeps the last tenth apart: without it 90 % of the rows could hide from eps {rest:.4g} on at best, now "
+    "from {most:.4g}."
 )
 LAST = "Without the last {rows} to hide (kech profile --rows), none goes below {eps_but_last:.4g}."
 NONE_ISOLATES = "No column alone keeps half of the rows apart."
 ANNOUNCED = (
     "kech release --cut regime --reading {reading} --k {k} --suppress {share:g}% publishes {rows:,} rows in {classes} "
-    "and leaves out {out:,}"
+    "with {edges} and leaves out {out:,}."
 )
 
 
-def say_headline(known: Mapping[str, Any], begin: str = "") -> str:
+def say_headline(known: Mapping[str, Any], begin: str = "", most_columns: int = 2) -> str:
     """What its owner can do at k; else where the one eps begins, if it has classes; else how rows join."""
-    columns = [f"{column} isolates most" for column in name_isolating(known)]
+    columns = [words for advice in known["advice"] if (words := name_isolating(advice, most_columns))]
     parts = [*say_cut(known), *(list(say_regime(known)) or columns)]
     if known["joined"][-1]["eps"] is None:
         return f"k = {known['k']:,} holds nowhere"
@@ -86,9 +99,13 @@ def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def say_isolating(advice: Mapping[str, Any]) -> str:
-    """Which column isolates most, and how much that is."""
+    """Which column isolates most, and how much that is; which other one keeps the last rows apart."""
     figures = {"rest": advice["eps_half_without"], "half": advice["eps_half"]}
-    return ISOLATES.format(column=advice["column"], **figures) if isolates(advice) else NONE_ISOLATES
+    first = ISOLATES.format(column=advice["column"], **figures) if isolates(advice) else NONE_ISOLATES
+    if not isolates_last(advice):
+        return first
+    figures = {"rest": advice["eps_most_without"], "most": advice["eps_most"]}
+    return first + LAST_APART.format(column=advice["last_column"], **figures)
 
 
 def isolates(advice: Mapping[str, Any]) -> bool:
@@ -96,15 +113,23 @@ def isolates(advice: Mapping[str, Any]) -> bool:
     return bool("column" in advice and advice["eps_half_without"] < advice["eps_half"])
 
 
-def name_isolating(known: Mapping[str, Any]) -> Iterator[str]:
-    """The column without which half of the rows could hide earlier, if there is one."""
-    return (one["column"] for one in known["advice"] if isolates(one))
+def isolates_last(advice: Mapping[str, Any]) -> bool:
+    """Whether 90 % of the rows could hide earlier without a column other than the one that isolates most."""
+    is_other = "last_column" in advice and advice["eps_most_without"] < advice["eps_most"]
+    return bool(is_other and not (isolates(advice) and advice["column"] == advice["last_column"]))
 
 
-def say_earliest(advice: Mapping[str, Any]) -> str:
-    """Below which radii half of the rows cannot hide, nor all; which column isolates most."""
+def name_isolating(advice: Mapping[str, Any], most: int = 2) -> str:
+    """The columns without which half of the rows could hide earlier, or 90 %: so many at most."""
+    first = [f"{advice['column']} isolates most"] if isolates(advice) else []
+    last = [f"{advice['last_column']} {'' if first else 'isolates '}the last tenth"] if isolates_last(advice) else []
+    return ", ".join((first + last)[:most])
+
+
+def say_earliest(advice: Mapping[str, Any], most_columns: int = 2) -> str:
+    """Below which radii half of the rows cannot hide, nor all; which columns isolate them."""
     earliest = EARLIEST.format(k=advice["k"], half=advice["eps_half"], all=advice["eps_all"])
-    return earliest + (f"; {advice['column']} isolates most" if isolates(advice) else "")
+    return "; ".join(filter(None, [earliest, name_isolating(advice, most_columns)]))
 
 
 def say_last_bound(advice: Mapping[str, Any]) -> str:
@@ -127,7 +152,8 @@ def announce(one: Mapping[str, Any]) -> str:
     if not one["classes"]:
         return f"kech release --cut regime --reading {one['reading']}: none. {one['reason']}."
     figures = {"rows": one["rows"], "classes": say_classes(one["classes"]), "out": one["suppressed"]}
-    return ANNOUNCED.format(reading=one["reading"], k=one["k"], share=100 * one["suppress"], **figures)
+    edges = f"{one['grid']} edges" if isinstance(one["grid"], str) else f"edges at multiples of {one['grid']:g}"
+    return ANNOUNCED.format(reading=one["reading"], k=one["k"], share=100 * one["suppress"], edges=edges, **figures)
 
 
 def say_classes(count: int) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from kech.release.sentences import given_away_words
 from kech.request.parts import ROLES
 from kech.views.barcodes import capitalize, list_sentences, say_headline, say_joined
+from kech.views.markup import describe_start
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.mixed import draw_mixed
@@ -56,15 +57,19 @@ def show_spectrum(spectrum: Any) -> str:
 def show_barcode(barcode: Any) -> str:
     """What to do at the smallest k that was searched, or at 2; the bars, and from which eps on that k holds."""
     k = min(barcode.reached, default=2)
-    regimes = {name: barcode.regimes(name, k) for name in ("homological", "strict")}
-    regimes = {f"homological over Z/{barcode.field}": regimes.pop("homological"), **regimes}
-    starts = [
-        (name, "unknown" if r is None else format_figure(r[0].start) if r else "never") for name, r in regimes.items()
-    ]
+    names = {"homological": f"homological over Z/{barcode.field}", "strict": "strict"}
+    names |= {"partition": "partition"} if k in barcode.reached else {}
+    starts = [(name, say_start(barcode.find_start(reading, k), k)) for reading, name in names.items()]
     known = barcode.describe(k)
     words = sentences([f"{say_headline(known)}.", f"{capitalize(say_joined(known))}.", *list_sentences(known)])
     drawn = embed(draw_barcode(barcode, [k], size=SIZE))
-    return card(repr(barcode), words, drawn, grid(("reading", f"{k:,}-anonymous from eps"), starts), private=True)
+    return card(repr(barcode), words, drawn, grid(("reading", "one eps for all rows"), starts), private=True)
+
+
+def say_start(start: Any, k: int) -> str:
+    """Between which radii k begins to hold, and why that is all that is known."""
+    reason = f"; {start.reason}" * (start.at_least < start.at_most)
+    return describe_start(k, (start.at_least, start.at_most), start.classes) + reason
 
 
 def show_profile(profile: Any) -> str:

@@ -28,8 +28,8 @@ from kech.tables.table import Table, read_table
 MOST_ROWS = 1_000  # of a table: the release is made again for every candidate
 MOST_TARGETS, MOST_CANDIDATES = 10, 8  # rows that are attacked, and candidates tried for each, the right one among them
 NOT_AGAIN = (
-    "the release of this table, made again, has other labels. Name the plan it was made by (--plan: effort, seed) and "
-    "the key (--key-file); a release of another version of kech cannot be replayed."
+    "the release of this table, made again, has other labels. Name the plan it was made by (--plan: effort, gap, seed) "
+    "and the key (--key-file); a release of another version of kech cannot be replayed."
 )
 
 Row = tuple[Cell, ...]

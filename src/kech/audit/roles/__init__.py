@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name
+from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name, says_number
 from kech.audit.roles.values import SURE, read_values
 from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, PLACES, TEXT, TIME_TO_EVENT, UNORDERED
 from kech.tables.engine import ColumnFacts
@@ -173,7 +173,7 @@ def guess_role(column: str, look: Look) -> Guess:
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
-    if by_name and is_row_number(by_name, look):
+    if by_name and is_row_number(column, by_name, look):
         return guess("identifier", "every value is another whole number", LIKELY)
     if by_name and is_known_amount(by_name, look):
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
@@ -252,10 +252,11 @@ def is_unique_text(by_name: Clue, look: Look) -> bool:
     return by_name.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
 
 
-def is_row_number(by_name: Clue, look: Look) -> bool:
+def is_row_number(column: str, by_name: Clue, look: Look) -> bool:
     """Whether a column that would be published as it is numbers the rows, as case and report numbers do."""
     is_unique = look.present >= ROW_NUMBERS and look.facts.distinct == look.present
-    return by_name.meaning.role == "sensitive" and by_name.meaning.says != MONEY and look.is_whole and is_unique
+    is_amount = by_name.meaning.says == MONEY and not says_number(column)
+    return by_name.meaning.role == "sensitive" and not is_amount and look.is_whole and is_unique
 
 
 def is_known_amount(by_name: Clue, look: Look) -> bool:
@@ -281,6 +282,7 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
         "coordinates": not is_weak or (look.is_number and not look.is_whole),
         "a date": not is_weak or look.is_date or has_digits(look),
         "the body": look.largest <= HEAVIEST,
+        PLACE_OF_LIFE: not look.says_yes_or_no,
         "an outcome": not is_weak or look.facts.distinct <= MOST_CODES,
         TIME_TO_EVENT: measures(look),
     }

@@ -41,7 +41,10 @@ PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; a
     "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
 )
 SURVEY_PREFIXES = "xhrqmfdivpsln"  # single letters before the word: xage, hsex, rrace; lwage is its logarithm
+HEAD_OF_HOUSEHOLD = "hh"  # hhsex
+LINK = "s"  # between the words of a German or Dutch compound
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
+NUMBERS = ("num", "nr", "no", "number", "numero", "nummer", "id")
 RATES, YEARS = ("rate", "rates", "rated", "rating"), ("years", "yrs", "jahre", "annees", "anos", "anni", "jaren")
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
@@ -203,6 +206,16 @@ def counts_years(column: str) -> bool:
     return any(word in YEARS or word.startswith(("yrs", "yr")) for word in words) and words not in (["year"], ["yr"])
 
 
+def says_number(column: str) -> bool:
+    """Whether a name says that something is numbered: `num_salarie`, `Fall-Nr.`; a count says so too.
+
+    >>> [says_number(name) for name in ("num_salarie", "Fall-Nr.", "salary", "number")]
+    [True, True, False, False]
+    """
+    words = split_words(column).split("_")
+    return len(words) > 1 and (words[0] in NUMBERS or words[-1] in NUMBERS)
+
+
 def is_participle(column: str) -> bool:
     """Whether a word of a name says that something happened.
 
@@ -302,8 +315,9 @@ def is_part(word: str, start: int, end: int) -> bool:
     """Whether a stretch of a word is a word of its own."""
     part = word[start:end]
     if end - start < SHORTEST_PART:
-        before = start == 0 and part in SURVEY_PREFIXES and len(word) - end >= SHORTEST_PART
-        return before or (end == len(word) and part in SURVEY_SUFFIXES and start >= SHORTEST_PART)
+        before = start == 0 and part in (*SURVEY_PREFIXES, HEAD_OF_HOUSEHOLD) and len(word) - end >= SHORTEST_PART
+        links = part == LINK and start >= SHORTEST_PART and len(word) - end >= SHORTEST_PART
+        return before or links or (end == len(word) and part in SURVEY_SUFFIXES and start >= SHORTEST_PART)
     entry = vocabulary().get(part)
     return part in FILLERS or (entry is not None and not entry[1])
 

@@ -22,6 +22,19 @@ KNOWN_NAMES = 0.3  # share of values that hold a name of the lists, where all lo
 FREE_WORDS, FREE_LETTERS = 5, 30  # of a value on average, from which on it is free text
 ICD_DOTS, ICD_LETTERS = 0.2, 8  # share with a dot, or different first letters: cabins of a ship have neither
 
+MOST_EVENTS = 20  # values of a column that says what happened
+EVENTS = frozenset(
+    """death died dead deceased alive survived relapse relapsed recurrence remission recovered cured progression
+    improved worsened passed failed fail withdrawn dropout denied approved rejected accepted convicted acquitted arrested
+    hired resigned fired terminated defaulted churned readmitted discharged hospitalized
+    tot gestorben verstorben lebend genesen geheilt bestanden durchgefallen abgelehnt bewilligt gekuendigt gekundigt
+    entlassen decede decedee vivant gueri refuse accepte demission licencie reussi
+    fallecido fallecida vivo curado aprobado suspenso rechazado concedido despedido renuncia
+    deceduto deceduta guarito promosso bocciato respinto accolto dimissioni licenziato
+    overleden levend hersteld genezen geslaagd gezakt afgewezen toegekend ontslagen
+    falecido obito recuperado aprovado reprovado indeferido deferido demitido""".split()
+)
+
 EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(\.[\w-]+)+")
 URL = re.compile(r"(https?://|www\.)\S+", re.I)
 HASH = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}", re.I)
@@ -64,6 +77,8 @@ def read_values(texts: Sequence[str], share: float) -> Clue | None:
             return Clue(MEANING_OF[says], confidence, f"its values look like {says}")
     if is_icd(present):
         return Clue(MEANING_OF["health"], SURE, "its values look like codes of ICD-10")
+    if len(present) <= MOST_EVENTS and any(map(tells_event, present)):
+        return Clue(MEANING_OF["an outcome"], LIKELY, "its values say what happened to somebody")
     if are_people(present):
         return Clue(MEANING_OF[NAME], LIKELY, f"its values look like {NAME}")
     if is_free_text(present) and share > 0.5:
@@ -131,6 +146,11 @@ def are_people(texts: Sequence[str]) -> bool:
 def holds_name(text: str) -> bool:
     """Whether one of its words is a given name, a surname or a title of a person."""
     return not KNOWN.isdisjoint(split_words(text.lower()).split("_"))
+
+
+def tells_event(text: str) -> bool:
+    """Whether one of its words says what became of somebody: that they died, passed, or were refused."""
+    return not EVENTS.isdisjoint(split_words(text.lower()).split("_"))
 
 
 def is_free_text(texts: Sequence[str]) -> bool:

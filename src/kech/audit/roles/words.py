@@ -238,7 +238,8 @@ QUASI_IDENTIFIERS = (
     Meaning(
         "work",
         "quasi-identifier",
-        """jobclass job_class time_to_work commute commuting
+        """jobclass job_class time_to_work commute commuting ~contract contract_type contrat contrato contratto
+        contractsoort vertragsart arbeitsvertrag ~vertrag
         occupation occup job jobs job_title jobtitle job_role jobrole profession ~work workclass work_class
         work_type worktype employment employed employment_status employment_type employer industry sector
         ~department ~dept_name ~position ~role self_employed selfemployed unemployed retired class_of_worker
@@ -284,7 +285,7 @@ QUASI_IDENTIFIERS = (
         aantal_kinderen huishoudgrootte filhos num_filhos numero_filhos agregado_familiar
         ~cohab young_kids old_kids oldkids small_children toddlers num_kids n_kids hhmembers household_head
         ~livch living_children
-        persons_in_household only_child firstborn first_born ~twin plurality""",
+        persons_in_household numpeople people_in_household people_count only_child firstborn first_born ~twin plurality""",
     ),
     Meaning(
         "the body",
@@ -328,7 +329,8 @@ SENSITIVE = (
     Meaning(
         "health",
         "sensitive",
-        """disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9
+        """~inj injury_severity inj_sev ~sev severity asa asa_class asa_score cd4 cd8 cd4_count cd8_count ziekmelding
+        krankmeldung krankheitstage hospitalized hospitalised hospitalizado disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9
         ~condition conditions illness disorder syndrome symptom symptoms cancer tumor tumour heart_disease
         hypertension diabetes diabetic asthma hiv aids depression anxiety mental mental_health psych infection
         infected covid covid19 sars_cov_2 test_result pregnancy pregnancies pregnant birth_control birthcontrol
@@ -449,6 +451,9 @@ SENSITIVE = (
         demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
         dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento
         motivo_saida aprovado reprovado
+        abandona abandono_escolar uitstroom vertrek vertrekt vertrokken uitval departs ~depart salida_voluntaria
+        renuncia cessazione ~uscita saida_voluntaria bewilligt bewilligung ablehnung abgelehnt accorde refuse refuse_octroi
+        concedido denegado respinto toegekend afgewezen deferido indeferido
         expire expired deceased_flag fatal fatality fatalities killed survived_flag ~cens ~relapse_free
         ~progressed progression delinq dlq late_payment past_due pastdue overdue days_late_payment
         missed_payment arrears nonpayment foreclosure write_off npl chargeoff claim claims claimed ~clm
@@ -480,7 +485,7 @@ SENSITIVE = (
     Meaning(
         MONEY,
         "sensitive",
-        """salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
+        """dividend dividends interest_income pensions annuity loonschaal maandloon uurloon jaarloon salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
         monthly_income monthlyincome annual_income household_income compensation bonus ~charges
         monthly_charges total_charges ~cost ~costs expense expenses expenditure ~amount balance debt debts
         ~loan loan_amount loan_amnt credit_amount credit_score credit_history creditworthiness credit_risk
@@ -616,6 +621,10 @@ SENSITIVE = (
         homework_score test_scores reading_level verbal_score aptitude proficiency skill_level stanine
         hsgpa hs_gpa colgpa satv satm satq sat_verbal sat_math act_math act_score actmth verbal_sat math_sat
         lsat_score
+        math maths mathe mathematics mathematik mathematiques matematica matematicas wiskunde algebra arithmetic reading
+        writing spelling ~read ~write ~science ~sciences ~physics ~chemistry ~biology lecture_score lesen schreiben
+        rechnen lecture_niveau lectura escritura lettura scrittura leitura escrita lezen rekenen
+        beoordeling bewertung evaluacion valutazione avaliacao entretien
         approval_rating thermometer feeling_thermometer self_rated self_rating rated_by ~eval evaluations beauty looks
         attractiveness opinion_poll agree disagree""",
     ),
@@ -658,6 +667,8 @@ _FILLERS = """
     the and de la le el il lo der die das des du da do di van
     brutto netto gross net bruto neto lordo brut hosp prevalent incident anzahl nombre numero aantal tage
     amt amount pct percent perc share ratio sq squared lag pre post prev baseline bl followup wave t1 t2 yn
+    monat monatlich monats maand maandelijks mensuel mensuelle mensual mensile mensal jahr jahres jaar annuel annuelle
+    anual annuo annua
     jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
     norm normed normalized standardized scaled adj adjusted centered cum cumulative sum index hx
 """

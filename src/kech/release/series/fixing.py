@@ -108,6 +108,8 @@ def check_series(request: Request) -> None:
     if request.labels.labels == "midpoint":
         reason = "the middle of an open label would move with the domain of each version. Take --labels columns."
         raise BadOption("--labels", reason)
+    if request.cut.gap is not None:
+        raise BadOption("--gap", "bounds are of whole tables, and a series searches new rows only. Omit it.")
     if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
     if request.series.wait and CUTS[request.cut.cut].by_components:

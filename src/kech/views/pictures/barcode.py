@@ -13,7 +13,7 @@ import numpy as np
 from kech.errors import BadOption
 from kech.release.sentences import percent
 from kech.request import check_k
-from kech.views.barcodes import announce, capitalize, list_sentences, say_headline, say_joined, say_short
+from kech.views.barcodes import JOIN, announce, capitalize, list_sentences, say_headline, say_joined, say_short
 from kech.views.markup import describe_start
 from kech.views.pictures.bars import (
     ENOUGH,
@@ -39,9 +39,9 @@ from kech.views.pictures.bars import (
     stack_bars,
 )
 from kech.views.pictures.picture import (
-    BOLD,
     GREY,
     INK,
+    MARK,
     PAPER,
     Area,
     Curve,
@@ -54,14 +54,14 @@ from kech.views.pictures.picture import (
     Shape,
     Size,
     Words,
+    choose_title,
     find_log_ticks,
     find_ticks,
-    letters,
 )
 
 TITLE = "Weighted barcode: which rows are together while eps grows"
 NOTE = "A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count {counted}."
-BOXES = " Rows join at eps where no column differs by more than 2 eps of its range."
+BEGINS = "begins somewhere here"
 ONE_EPS = "One eps for all rows, {reading}: {start}."
 MOST_STRETCHES = 40  # in which rows that are left out are shown
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
@@ -146,7 +146,7 @@ def draw_barcode(
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
     begins = [say_begin(barcode, goal, start) for goal, start in zip(k, starts, strict=True)]
-    heads = list(map(write_head, known, begins, starts))
+    heads = list(map(write_heads, known, begins, starts))
     is_headed = len(k) == 1 and size is None and reading is None  # the title of the picture is that of its only panel
     titles = begins if reading else [entitle(*both, wide, is_headed) for both in zip(known, heads, strict=True)]
     panels, axis = [], choose_axis(barcode, min(k), right)
@@ -162,7 +162,7 @@ def draw_barcode(
     notes = [] if reading else [ONE_EPS.format(reading=shown, start="; ".join(begins))]
     notes = [*list_advice(known), *notes, *map(explain_start, starts), *explain_bars(barcode, right), panels[0].note]
     return Picture(
-        heads[0] if is_headed else TITLE,
+        choose_title(heads[0], LEFT + wide + BETWEEN - MARK) if is_headed else TITLE,
         f"{say_points(barcode.filtration)}; reading: {shown}{say_suppress(suppress)}",
         LEFT + len(k) * (wide + BETWEEN),
         high * 1.2 + 34 + BELOW,
@@ -182,21 +182,22 @@ def list_advice(known: Sequence[Any]) -> Iterator[str]:
 def explain_bars(barcode: Any, right: float) -> list[str]:
     """What a bar is, and why there are no holes in the picture."""
     tree = barcode.filtration
-    bars = NOTE.format(counted=barcode.counted) + BOXES * (tree.metric == "box") + say_whole(tree, right)
+    bars = f"{NOTE.format(counted=barcode.counted)} {JOIN[tree.metric]}{say_whole(tree, right)}"
     return [bars, f"{capitalize(barcode.no_holes)}." if barcode.no_holes else ""]
 
 
-def write_head(known: Any, begin: str, start: Any) -> str:
-    """What to do at a k; where one eps gives several classes, that may be it."""
-    return say_headline(known, begin if start.is_exact and start.classes > 1 else "")
+def write_heads(known: Any, begin: str, start: Any) -> list[str]:
+    """What to do at a k, with fewer and fewer columns named; where one eps gives several classes, that may be it."""
+    is_useful = start.is_exact and start.classes > 1
+    return [say_headline(known, begin if is_useful else "", most) for most in (2, 1, 0)]
 
 
-def entitle(known: Any, head: str, wide: float, is_headed: bool) -> str:
+def entitle(known: Any, heads: list[str], wide: float, is_headed: bool) -> str:
     """The title of a panel: what to do, as long as there is room; below a heading, how rows join."""
     shares = [line["share"] for line in known["joined"]]
     choices = [capitalize(say_joined(known, shares[first:])) for first in range(len(shares))]
-    choices = choices if is_headed and known["joined"][-1]["eps"] is not None else [head, say_short(known)]
-    return next((title for title in choices if letters(title, letter=BOLD) < wide), choices[-1])
+    is_joined = is_headed and known["joined"][-1]["eps"] is not None
+    return choose_title(choices if is_joined else [*heads, say_short(known)], wide)
 
 
 def say_begin(barcode: Any, k: int, start: Any) -> str:
@@ -376,8 +377,11 @@ def draw_regimes(regimes: Any, start: Any, pixels: PanelPixels) -> list[Shape]:
     if not regimes:
         if start.is_exact:
             return [Words((pixels.x.low + right) / 2, REGIME_AT, "none", GREY)]
-        ends = [min(start.at_least, right), REGIME_AT, min(start.at_most, right), REGIME_AT]
-        return [Segments("begins between", np.array([ends]), GREY), point_beyond(pixels, REGIME_AT, LEFT_OUT)]
+        left, end = min(start.at_least, right), min(start.at_most, right)
+        line = Segments("begins between", np.array([[left, REGIME_AT, end, REGIME_AT]]), GREY)
+        has_room = (end - left) * pixels.wide > 7 * len(BEGINS) and pixels.has_regime_text
+        words = [Words((left + end) / 2, REGIME_AT, BEGINS, GREY, "middle", (0.0, 10.0))] if has_room else []
+        return [line, *words, point_beyond(pixels, REGIME_AT, LEFT_OUT)]
     seen = [[regime.start, regime.stop, regime.classes] for regime in regimes if regime.start < right]
     start, stop, classes = np.array(seen).T
     boxes = np.stack([start, stop.clip(max=right), start * 0, start * 0 + 1, start * 0 + REGIME, classes], axis=1)

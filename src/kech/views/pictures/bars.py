@@ -105,9 +105,10 @@ def point_beyond(pixels: PanelPixels, height: float, shade: int) -> Marks:
 
 def scale_counts(most: int, height: float) -> Scale:
     """A side for numbers of classes, with a log scale where they are many."""
-    label = "classes" if height > ROOM_FOR_LABEL else ""
+    is_log = most > 30
+    label = ("classes, log" if is_log else "classes") if height > ROOM_FOR_LABEL else ""
     ticks = [(tick, f"{tick:,}") for tick in sorted({1, most})]
-    return Scale(0.5 if most > 30 else 0, most * 1.1, label, ticks, is_log=most > 30)
+    return Scale(0.5 if is_log else 0, most * 1.1, label, ticks, is_log=is_log)
 
 
 def say_people(people: int) -> str:

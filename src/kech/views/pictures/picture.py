@@ -23,6 +23,7 @@ BAR, DEEP, ORANGE, RED = "#7d9fc3", "#1f5a8a", "#e67314", "#c0202a"  # hidden tw
 FONT = 12.0  # pixels
 LETTER = 0.56  # width of a letter, as a share of the font
 NARROW, BOLD = 0.5, 0.64  # of a letter in a long line, and in a title
+MARK = 105.0  # pixels beside a title: margins, and the word PRIVATE
 HEAD, LINE, EDGE = 62.0, 18.0, 20.0  # heights of the heading and of a line of text; margin
 FEWEST_TICKS = 4
 STEPS = (1, 2, 5)  # of ticks in each power of ten
@@ -154,6 +155,11 @@ class Picture:
 def letters(text: str, font: float = FONT, letter: float = LETTER) -> float:
     """Pixels that a text needs, roughly."""
     return len(text) * font * letter
+
+
+def choose_title(choices: Sequence[str], room: float) -> str:
+    """The first title that has room, or the last."""
+    return next((title for title in choices if letters(title, letter=BOLD) < room), choices[-1])
 
 
 def find_ticks(low: float, high: float, *, whole: bool = False, dates: bool = False) -> list[tuple[float, str]]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from kech.views.barcodes import isolates, say_earliest, say_isolating, say_last_bound
+from kech.views.barcodes import HIDE, name_isolating, say_earliest, say_isolating, say_last_bound
 from kech.views.pictures.picture import (
     DEEP,
     INK,
+    MARK,
     ORANGE,
     PAPER,
     Curve,
@@ -22,6 +23,7 @@ from kech.views.pictures.picture import (
     Scale,
     Shape,
     Size,
+    choose_title,
     find_log_ticks,
 )
 
@@ -62,10 +64,13 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
     legend += [(f"{100 * share:g} % can hide at the earliest", [shade], False) for share, shade in SHADES.items()]
     advice = advise(profile)
-    note = "\n".join([*explain(advice), NOTE, *([REACHED] if profile.reached else [])])
+    note = "\n".join(
+        [*explain(advice), f"{HIDE[profile.filtration.metric]} {NOTE}", *([REACHED] if profile.reached else [])]
+    )
     about = ABOUT.format(rows=profile.units.describe_rows(), metric=profile.filtration.metric)
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
-    return Picture(say_earliest(advice), about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
+    title = choose_title([say_earliest(advice, most) for most in (2, 1, 0)], LEFT + wide + RIGHT - MARK)
+    return Picture(title, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, note)
 
 
 def advise(profile: Any) -> dict[str, Any]:
@@ -80,7 +85,7 @@ def explain(advice: dict[str, Any]) -> list[str]:
     """What a column adds, and the last rows."""
     every = f"No release of all rows with exact edges goes below eps {advice['eps_all']:.4g}."
     last = [f"{every} {say_last_bound(advice)}"] if advice["last_rows"] else []
-    return [*([say_isolating(advice)] if isolates(advice) else []), *last]
+    return [*([say_isolating(advice)] if name_isolating(advice) else []), *last]
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:

@@ -9,6 +9,7 @@ from kech.views.screen.progress import hide
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 NEARLY_ALL = 0.95  # of the rows
+SHARES = {"exact": "exact>", "open": "open>", "missing": "NULL>", "lost": "lost>"}  # of rows; shown where not all are 0
 TOO_WIDE = "The first rows are too wide for this screen: --rows 2 lists two of them, cell by cell."
 ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
@@ -38,11 +39,10 @@ def print_consequences(result: dict[str, Any], *, cell_by_cell: bool) -> None:
         say(sentence.translate(ISOLATES))
     say("What becomes of each column on average, and how the loss of the others changes without it (estimated):")
     without = {cost["column"]: f"{cost['others_without'] - cost['others']:+.4f}" for cost in result["costs"]}
-    table = grid(
-        "column~", "becomes~", "exact>", "open>", "NULL>", "lost>", "loss>", *["others without it>~"] * bool(without)
-    )
+    told = {name: head for name, head in SHARES.items() if any(column[name] for column in result["columns"])}
+    table = grid("column~", "becomes~", *told.values(), "loss>", *["others>"] * bool(without))
     for column in result["columns"]:
-        shares = (f"{column[name]:.0%}" for name in ("exact", "open", "missing", "lost"))
+        shares = (f"{column[name]:.0%}" for name in told)
         cells = (escape(column["column"]), describe_cells(column), *shares, f"{column['loss']:.4f}")
         table.add_row(*cells, *([without.get(column["column"], "")] if without else []))
     out().print(table)

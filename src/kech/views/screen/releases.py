@@ -76,6 +76,11 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
+    if result["hidden"]:
+        yield (
+            f"{', '.join(result['hidden'])}: every published cell is *, or missing. Leave out a column that tells "
+            "nothing: the others stay more precise."
+        )
     if result["rare_texts"]:
         names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
         yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."

@@ -10,6 +10,8 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from kech.views.barcodes import (
+    HIDE,
+    JOIN,
     announce,
     capitalize,
     list_sentences,
@@ -50,7 +52,8 @@ def print_barcode(result: dict[str, Any]) -> None:
     looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
     looked = looked if result["max_dimension"] else result["no_holes"] or "holes not looked for (--max-dimension 1)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
-    say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}\n")
+    say(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
+    say(f"{JOIN[result['metric']]}\n")
     out().print(f"[bold]{escape(say_headline(result, begin_with_classes(result)))}[/]")
     say(capitalize(say_joined(result, [line["share"] for line in result["joined"]])))
     for sentence in [*list_sentences(result), *map(announce, result["released"])]:
@@ -212,7 +215,7 @@ def print_profile(result: dict[str, Any]) -> None:
     say_private("a profile is counted from real rows; do not publish it.")
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}")
-    say(RULER)
+    say(f"{HIDE[result['metric']]} {RULER}")
     print_eps_error(result)
     for advice in choose_advice(result["advice"]):
         out().print(f"\n[bold]{escape(say_earliest(advice))}[/]")
@@ -326,6 +329,8 @@ def say_without_one(figures: dict[str, Any], one: str) -> str:
         return f"k = {k:,}: all rows can hide from eps {every} at the earliest; without any one {one} none can."
     least, most = format_eps(figures["eps_all_at_least"]), format_eps(figures["eps_all_at_most"])
     earliest = f"all rows can hide from eps {every} at the earliest"
+    if least == most == every:
+        return f"k = {k:,}: {earliest}; leaving out any one {one} does not change that."
     return f"k = {k:,}: {earliest}; without any one {one}, from an eps of {least} to {most} at the earliest."
 
 

@@ -152,7 +152,9 @@ def describe_bound(bound: dict[str, Any]) -> str:
     reach = f"what any release of these rows at k = {bound['k']:,} on this grid could reach"
     if bound["loss_gap"] is None:
         return f"Nothing is proven of the loss {bound['loss']:.4f}: the lower bound of {reach} is 0."
-    return f"The loss {bound['loss']:.4f} is at most {describe_gap(bound['loss_gap'])} above {reach}."
+    missed = bound["gap_asked"] is not None and bound["loss_gap"] > bound["gap_asked"]
+    advice = f" You asked for {describe_gap(bound['gap_asked'])}: search longer (--effort best)." if missed else ""
+    return f"The loss {bound['loss']:.4f} is at most {describe_gap(bound['loss_gap'])} above {reach}.{advice}"
 
 
 def describe_gap(gap: float) -> str:
