@@ -94,7 +94,7 @@ def compute_preview(
     """What a release would do: figures, columns, the first rows before and after, and two columns as a plane.
 
     Of a barcode, the components at eps are seen on two columns.  A row that several classes share is shown in one.
-    What each column costs the others takes further cuts; it is left out where `costs` is false.
+    What each column costs the others, and two values in every class, take longer: left out where `costs` is false.
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
@@ -135,7 +135,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     classes = find_class_of_loaded_rows(release)[: len(before)].tolist() if rows else []
     after = [None if group < 0 else label_row(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
-    shared = weigh_shared_values(partition, release.request)
+    shared = weigh_shared_values(partition, release.request, with_price=costs)
     says = release_words(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)
