@@ -27,6 +27,8 @@ const PHRASES = [
   [/Name its encoding: --encoding [^.]*\./, "Choose another {encoding}."],
   [/(?:kech hierarchy TABLE .+)? --kind prefixes -o [^,]*/, "read it as a hierarchy, under {blurred}"],
   [/, then --hierarchies trees\./, "."],
+  [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
+  [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
   [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
   [/, say --null-values NaN,inf,-inf\./, ", list them as {nulls}."],
