@@ -1,10 +1,10 @@
-"""Role tables: names of the columns of 132 public or usual tables, the roles a person would give them, made-up values.
+"""Role tables: names of the columns of 176 public or usual tables, the roles a person would give them, made-up values.
 
 Names and types were written down from memory, and every value is made up here.  A line is: column, role, values.
 Roles: I identifier, Q quasi-identifier, S sensitive, O sensitive and what the table is about (its outcome), P plain
 (not published); Q/S where people differ.
 Values: `n` numbers of rows, `u` codes of rows, `0-9` whole numbers, `0.0-9.0` decimals, `a|b` categories, or a word of
-`MAKERS`.  The last eight tables were drawn after the last rules were written, and are reported apart.
+`MAKERS`.  The last twelve tables were written after the rules, and are reported apart.
 """
 
 import random
@@ -512,36 +512,37 @@ PROSTATE = """rownames I n; grade S mode|poor; stage S T1ab|T1c|T2; ageGroup Q 6
 
 STAR_1985 = """gender Q female|male; ethnicity Q cauc|afam|asian|hispanic; birth Q 1979 Q4|1980 Q1|1980 Q2|1980 Q3;
 stark P/S/Q regular|small|regular+aide; readk O 315-627; mathk O 288-626; lunchk S/Q free|non-free; schoolk Q
-inner-city|suburban|rural|urban; degreek P/Q bachelor|master|specialist; ladderk P/Q level1|level2|apprentice|notladder;
-experiencek P/Q 0-27; tethnicityk P/Q cauc|afam; systemk Q/P 1-42; schoolidk Q 1-79"""
+inner-city|suburban|rural|urban; degreek P/Q bachelor|master|specialist; ladderk P/Q
+level1|level2|apprentice|notladder; experiencek P/Q 0-27; tethnicityk P/Q cauc|afam; systemk Q/P 1-42; schoolidk Q
+1-79"""
 ACTG175 = """pidnum I n; age Q 12-70; wtkg Q/S/P 31.0-160.0; hemo S 0|1; homo S 0|1; drugs S 0|1; karnof S
 70|80|90|100; oprior S/P 0|1; z30 S/P 0|1; preanti S/P 0-2851; race Q 0|1; gender Q 0|1; strat S/P 1-3; symptom S 0|1;
 treat S 0|1; offtrt S/P 0|1; cd40 S 0-1199; cd420 S 49-1119; cd80 S 40-5011; cens O 0|1; days S/P 14-1231; arms S/P
 0-3"""
 TAX_RETURNS = """taxsimid I n; year P/Q 2019|2020; state Q 1-51; mstat Q 1|2; page Q 18-90; sage Q 0-90; depx Q 0-6;
-pwages S 0-250000; swages S 0-180000; dividends S 0-9000; intrec S/P 0-5000; pensions S 0-60000; gssi S 0-30000; rentpaid
-S/P 0-24000; proptax S/P 0-12000; fiitax O 0-60000; siitax S 0-12000; frate S/P 10|12|22|24|32"""
+pwages S 0-250000; swages S 0-180000; dividends S 0-9000; intrec S/P 0-5000; pensions S 0-60000; gssi S 0-30000;
+rentpaid S/P 0-24000; proptax S/P 0-12000; fiitax O 0-60000; siitax S 0-12000; frate S/P 10|12|22|24|32"""
 AHS = """CONTROL I n; OMB13CBSA Q 12060|16980|19100|99998; DIVISION Q 1-9; TENURE Q 1-3; HHAGE Q 18-85; HHSEX Q 1|2;
 HHRACE Q 1-20; HHMAR Q 1-6; HHGRAD Q 31-47; HHCITSHP Q/S 1-5; NUMPEOPLE Q 1-12; HINCP S 0-300000; RENT S/P/Q 100-4000;
 MARKETVAL S/P 20000-900000; BLD P/Q 1-10; YRBUILT P/Q 1919-2020; UNITSIZE P/Q 1-9; MOLDKITCH S/P 1|2; HFOODS S 1-4;
 RATINGHS O 1-10; WEIGHT P 500.0-9000.0"""
-FARS = """STATE Q 1-56; ST_CASE P/I/Q n; VEH_NO P/Q 0-4; PER_NO P/Q 1-6; COUNTY Q 1-199; MONTH Q/P 1-12; HOUR Q/P 0-23;
-AGE Q 0-97; SEX Q 1|2|8|9; PER_TYP Q/P/S 1-9; INJ_SEV O 0-4; SEAT_POS P/S/Q 11|13|21|23; REST_USE P/S 0-8; AIR_BAG P/S
-0-9; EJECTION S/P 0-3; DRINKING S 0|1|8|9; ALC_RES S 0-940; DRUGS S 0|1|8|9; HOSPITAL S/P 0-6; HISPANIC Q 0|1|2|3|4|7|99; RACE Q
-1|2|3|7|97|99; WORK_INJ S/P 0|1|8"""
-STATS19 = """accident_reference I/P n; vehicle_reference P/Q 1-4; casualty_reference P/Q 1-4; casualty_class P/Q/S 1-3;
-sex_of_casualty Q 1|2; age_of_casualty Q 0-99; age_band_of_casualty Q 1-11; casualty_severity O 1-3;
-pedestrian_location P/Q/S 0-10; pedestrian_movement P/Q/S 0-9; car_passenger P/Q/S 0-2; bus_or_coach_passenger P/Q/S 0-4;
-casualty_type P/Q/S 0-22; casualty_home_area_type Q 1-3; casualty_imd_decile Q/S 1-10; lsoa_of_casualty Q lsoa"""
+FARS = """STATE Q 1-56; ST_CASE P/I/Q n; VEH_NO P/Q 0-4; PER_NO P/Q 1-6; COUNTY Q 1-199; MONTH Q/P 1-12; HOUR Q/P
+0-23; AGE Q 0-97; SEX Q 1|2|8|9; PER_TYP Q/P/S 1-9; INJ_SEV O 0-4; SEAT_POS P/S/Q 11|13|21|23; REST_USE P/S 0-8;
+AIR_BAG P/S 0-9; EJECTION S/P 0-3; DRINKING S 0|1|8|9; ALC_RES S 0-940; DRUGS S 0|1|8|9; HOSPITAL S/P 0-6; HISPANIC Q
+0|1|2|3|4|7|99; RACE Q 1|2|3|7|97|99; WORK_INJ S/P 0|1|8"""
+STATS19 = """accident_reference I/P n; vehicle_reference P/Q 1-4; casualty_reference P/Q 1-4; casualty_class P/Q/S
+1-3; sex_of_casualty Q 1|2; age_of_casualty Q 0-99; age_band_of_casualty Q 1-11; casualty_severity O 1-3;
+pedestrian_location P/Q/S 0-10; pedestrian_movement P/Q/S 0-9; car_passenger P/Q/S 0-2; bus_or_coach_passenger P/Q/S
+0-4; casualty_type P/Q/S 0-22; casualty_home_area_type Q 1-3; casualty_imd_decile Q/S 1-10; lsoa_of_casualty Q lsoa"""
 TRAFFIC_STOPS = """SeqID I u; Date_Of_Stop Q date:2012-2016; Time_Of_Stop P/Q 01:10|12:40|23:15|17:05; Agency P/Q MCP;
-SubAgency Q/P 1st district|4th district; Description S text; Location Q/P/I street; Accident S/P No|Yes;
-Belts S/P No|Yes; Personal_Injury S No|Yes; Fatal S No|Yes; Alcohol S No|Yes; Work_Zone P/S No|Yes; State Q MD|VA|DC|PA;
+SubAgency Q/P 1st district|4th district; Description S text; Location Q/P/I street; Accident S/P No|Yes; Belts S/P
+No|Yes; Personal_Injury S No|Yes; Fatal S No|Yes; Alcohol S No|Yes; Work_Zone P/S No|Yes; State Q MD|VA|DC|PA;
 VehicleType P/Q 02 - Automobile|05 - Light Duty Truck; Year P/Q 1990-2016; Make P/Q TOYOTA|HONDA|FORD; Color P/Q
-BLACK|SILVER|WHITE; Violation_Type O Citation|Warning|ESERO; Charge S 21-801.1|13-409|16-303; Contributed_To_Accident S/P
-No|Yes; Race Q BLACK|WHITE|HISPANIC|ASIAN; Gender Q F|M; Driver_City Q town; Driver_State Q MD|VA|DC; DL_State Q
+BLACK|SILVER|WHITE; Violation_Type O Citation|Warning|ESERO; Charge S 21-801.1|13-409|16-303; Contributed_To_Accident
+S/P No|Yes; Race Q BLACK|WHITE|HISPANIC|ASIAN; Gender Q F|M; Driver_City Q town; Driver_State Q MD|VA|DC; DL_State Q
 MD|VA|DC; Arrest_Type P/S A - Marked Patrol|Q - Marked Laser"""
-HSB2 = """id I n; female Q 0|1; race Q 1-4; ses Q/S 1-3; schtyp Q 1|2; prog Q/P/S 1-3; read O 28-76; write O 31-67; math
-O 33-75; science O 26-74; socst O 26-71"""
+HSB2 = """id I n; female Q 0|1; race Q 1-4; ses Q/S 1-3; schtyp Q 1|2; prog Q/P/S 1-3; read O 28-76; write O 31-67;
+math O 33-75; science O 26-74; socst O 26-71"""
 WERKNEMERS_NL = """werknemersnummer I n; voorletters I/Q/P A.B.|J.|M.C.|P.; achternaam I last; bsn I n; geboortejaar Q
 1955-2004; man_vrouw Q M|V; gezinssituatie Q alleenstaand|gehuwd|samenwonend; woongemeente Q town; vestiging Q
 Utrecht|Breda|Assen; functieomschrijving Q job; salarisschaal Q/S/P 3-14; bruto_maandloon S 1800-7900; deeltijdfactor
@@ -549,58 +550,140 @@ P/Q/S 0.2-1.0; contractsoort Q/P vast|tijdelijk|uitzend; jaren_in_dienst Q 0-40;
 ja|nee; beoordelingscijfer S 1-10; vertrokken O ja|nee"""
 SALARIES_FR = """num_salarie I n; nom_prenom I name; num_secu I n; sexe Q H|F; annee_naissance Q 1955-2004;
 situation_familiale Q marié|célibataire|pacsé|divorcé; nb_enfants Q 0-5; commune Q town; csp Q
-cadre|employé|ouvrier|technicien; type_contrat Q/P CDI|CDD|intérim; anciennete Q 0-40; salaire_brut S 18000-95000; prime
-S/P 0-9000; jours_absence S 0-60; motif_absence S maladie|congé|accident; rqth S oui|non; note_entretien S/P 1-5;
-demission O oui|non"""
-EMPLEADOS_ES = """num_empleado I n; NIF I dni; apellidos I last; sexo Q H|M; anio_nacimiento Q 1955-2004; estado_civil Q
-soltero|casado|divorciado|viudo; provincia Q Burgos|Murcia|Huelva; nacionalidad Q ES|RO|MA; hijos_a_cargo Q 0-4;
-puesto_trabajo Q job; categoria_profesional Q 1-11; antiguedad Q 0-40; salario_bruto_anual S 14000-90000; complementos S/P
-0-6000; dias_baja S 0-120; afiliado_sindicato S si|no; grado_discapacidad S 0|33|65; evaluacion_desempeno S 1-5;
+cadre|employé|ouvrier|technicien; type_contrat Q/P CDI|CDD|intérim; anciennete Q 0-40; salaire_brut S 18000-95000;
+prime S/P 0-9000; jours_absence S 0-60; motif_absence S maladie|congé|accident; rqth S oui|non; note_entretien S/P
+1-5; demission O oui|non"""
+EMPLEADOS_ES = """num_empleado I n; NIF I dni; apellidos I last; sexo Q H|M; anio_nacimiento Q 1955-2004; estado_civil
+Q soltero|casado|divorciado|viudo; provincia Q Burgos|Murcia|Huelva; nacionalidad Q ES|RO|MA; hijos_a_cargo Q 0-4;
+puesto_trabajo Q job; categoria_profesional Q 1-11; antiguedad Q 0-40; salario_bruto_anual S 14000-90000; complementos
+S/P 0-6000; dias_baja S 0-120; afiliado_sindicato S si|no; grado_discapacidad S 0|33|65; evaluacion_desempeno S 1-5;
 abandona_empresa O si|no"""
-DIPENDENTI_IT = """matricola I n; cognome I last; nome I first; sesso Q M|F; anno_nascita Q 1955-2004; comune_nascita Q
-town; stato_civile Q celibe|coniugato|divorziato|vedovo; titolo_studio Q licenza media|diploma|laurea; reparto Q
-vendite|officina|ufficio; qualifica Q operaio|impiegato|quadro; livello Q/S/P 1-7; anni_servizio Q 0-40; tipo_contratto
-Q/P determinato|indeterminato; retribuzione_lorda S 15000-90000; giorni_malattia S 0-90; legge_104 S si|no; iscritto_sindacato
-S si|no; valutazione S 1-5; dimesso O si|no"""
-FUNCIONARIOS_PT = """matricula_func I n; nome_completo I name; CPF I n; dt_nasc Q date:1955-2004; sexo Q M|F; raca_cor Q
-branca|preta|parda|amarela; escolaridade Q fundamental|médio|superior; cargo Q job; lotacao Q RH|TI|Obras; municipio_resid Q
-town; tempo_servico Q 0-40; salario_liquido S 1200-18000; faltas S/P 0-30; atestado_medico S sim|não; deficiencia S sim|não;
-filiado_sindicato S sim|não; avaliacao_desempenho S 1-5; desligado O sim|não"""
-LICORICE = """preOp_gender Q 0|1; preOp_asa S 1-3; preOp_calcBMI S/Q 15.0-37.0; preOp_age Q 18-86; preOp_mallampati S/P
-1-4; preOp_smoking S 1-3; preOp_pain S 0|1; treat S/P 0|1; intraOp_surgerySize S/P 1-3; extubation_cough S 0-3;
-pacu30min_cough S 0-3; pacu30min_throatPain O 0-8; pacu30min_swallowPain S 0-8; pacu90min_cough S 0-3; postOp4hour_throatPain
-S 0-7; pod1am_throatPain S 0-6"""
+DIPENDENTI_IT = """matricola I n; cognome I last; nome I first; sesso Q M|F; anno_nascita Q 1955-2004; comune_nascita
+Q town; stato_civile Q celibe|coniugato|divorziato|vedovo; titolo_studio Q licenza media|diploma|laurea; reparto Q
+vendite|officina|ufficio; qualifica Q operaio|impiegato|quadro; livello Q/S/P 1-7; anni_servizio Q 0-40;
+tipo_contratto Q/P determinato|indeterminato; retribuzione_lorda S 15000-90000; giorni_malattia S 0-90; legge_104 S
+si|no; iscritto_sindacato S si|no; valutazione S 1-5; dimesso O si|no"""
+FUNCIONARIOS_PT = """matricula_func I n; nome_completo I name; CPF I n; dt_nasc Q date:1955-2004; sexo Q M|F; raca_cor
+Q branca|preta|parda|amarela; escolaridade Q fundamental|médio|superior; cargo Q job; lotacao Q RH|TI|Obras;
+municipio_resid Q town; tempo_servico Q 0-40; salario_liquido S 1200-18000; faltas S/P 0-30; atestado_medico S
+sim|não; deficiencia S sim|não; filiado_sindicato S sim|não; avaliacao_desempenho S 1-5; desligado O sim|não"""
+LICORICE = """preOp_gender Q 0|1; preOp_asa S 1-3; preOp_calcBMI S/Q 15.0-37.0; preOp_age Q 18-86; preOp_mallampati
+S/P 1-4; preOp_smoking S 1-3; preOp_pain S 0|1; treat S/P 0|1; intraOp_surgerySize S/P 1-3; extubation_cough S 0-3;
+pacu30min_cough S 0-3; pacu30min_throatPain O 0-8; pacu30min_swallowPain S 0-8; pacu90min_cough S 0-3;
+postOp4hour_throatPain S 0-7; pod1am_throatPain S 0-6"""
 INDO_RCT = """id I n; site Q/P 1_UM|2_IU|3_UK|4_Case; age Q 19-90; risk S 1.0-5.5; gender Q 1_female|2_male; outcome O
-0_no|1_yes; sod S/P 0_no|1_yes; pep S 0_no|1_yes; recpanc S 0_no|1_yes; psph S/P 0_no|1_yes; precut S/P 0_no|1_yes; difcan
-S/P 0_no|1_yes; amp S/P 0_no|1_yes; brush S/P 0_no|1_yes; bleed S 0_no|1_yes; rx S 0_placebo|1_indomethacin; status S/Q/P
-0_inpatient|1_outpatient"""
+0_no|1_yes; sod S/P 0_no|1_yes; pep S 0_no|1_yes; recpanc S 0_no|1_yes; psph S/P 0_no|1_yes; precut S/P 0_no|1_yes;
+difcan S/P 0_no|1_yes; amp S/P 0_no|1_yes; brush S/P 0_no|1_yes; bleed S 0_no|1_yes; rx S 0_placebo|1_indomethacin;
+status S/Q/P 0_inpatient|1_outpatient"""
 STREP_TB = """patient_id I u; arm S/P Streptomycin|Control; dose_strep_g P/S 0|2; dose_PAS_g P/S 0; gender Q M|F;
 baseline_condition S 1_Good|2_Fair|3_Poor; baseline_temp S 1_98F|2_99F|3_100F; baseline_esr S 2_11-20|3_21-50|4_51+;
 baseline_cavitation S yes|no; strep_resistance S/P 1_sens_0-8|2_mod_8-99|3_resist_100+; radiologic_6m O
 1_Death|3_Moderate|6_Considerable; rad_num S/P 1-6; improved O TRUE|FALSE"""
 WOHNGELD = """Antragsnummer I n; Antragsteller I name; Geb_Jahr Q 1935-2003; Haushaltsgroesse Q 1-7; Familienstand Q
 ledig|verheiratet|geschieden; PLZ Q zip5; Ortsteil Q Nord|Mitte|Süd; Erwerbsstatus Q arbeitslos|Rentner|angestellt;
-Mietenstufe P/Q 1-7; Wohnflaeche P/Q/S 20-140; Bruttokaltmiete S/P 200-1500; Gesamteinkommen S 200-2900; Schwerbehinderung S
-ja|nein; Bewilligt O ja|nein; Wohngeldbetrag S 0-600"""
+Mietenstufe P/Q 1-7; Wohnflaeche P/Q/S 20-140; Bruttokaltmiete S/P 200-1500; Gesamteinkommen S 200-2900;
+Schwerbehinderung S ja|nein; Bewilligt O ja|nein; Wohngeldbetrag S 0-600"""
+
+# -- held out, twelfth time, after the rules that the eleventh led to; read once --
+
+VETERAN = """trt S/P 1|2; celltype S squamous|smallcell|adeno|large; time S/P 1-999; status O 0|1; karno S 10-99;
+diagtime S/P 1-87; age Q 34-81; prior S/P 0|10"""
+BIRTHWT = """low O 0|1; age Q 14-45; lwt Q/S/P 80-250; race Q 1-3; smoke S 0|1; ptl S 0-3; ht S/Q 0|1; ui S 0|1; ftv
+S/P 0-6; bwt O 709-4990"""
+EXAM_SCORES = """gender Q female|male; race_ethnicity Q group A|group B|group C; parental_level_of_education Q some
+college|high school|master's degree; lunch S/Q standard|free/reduced; test_preparation_course P/S/Q none|completed;
+math_score O 0-100; reading_score O 17-100; writing_score O 10-100"""
+RENT_SUPPORT = """tenancy_id I n; tenant_name I name; lead_applicant_age Q 18-90; gender Q F|M; nationality Q
+IE|PL|RO; household_type Q single|couple|lone parent; county Q Cork|Kerry|Mayo; weekly_rent S/Q 60-400; hap_payment
+S/Q 200-1900; arrears_weeks S 0-30; exit_reason O bought|evicted|left voluntarily"""
+GRADUATES_UK = """HUSID I n; UKPRN Q/P 10001|10007; SEXID Q 1|2; AGE Q 18-70; ETHNIC Q 10-80; DISABLE S 0-99; NATION Q
+XF|FR|IN; MODE P/Q 1|31; DEGCLASS O 1-5; EMPSTATUS Q/S 1-9; SALARY S 12000-80000; SOC2020 Q 1111-9279; SATISFIED S
+1-5"""
+PARCOURSUP = """num_candidat I n; nom_candidat I name; sexe Q F|M; date_naissance Q date:2004-2006; boursier S
+oui|non; serie_bac Q générale|techno|pro; etablissement_origine Q Lycée A|Lycée B|Lycée C; departement Q 01|33|75;
+moyenne_bac S 8.0-19.9; mention O sans|AB|B|TB; admis O oui|non"""
+BRON_NL = """registratienummer I n; jaar P/Q 2018-2022; maand P/Q 1-12; gemeente Q town; leeftijd_bestuurder Q 16-95;
+geslacht_bestuurder Q M|V; vervoerwijze Q/P auto|fiets|lopend; rijbewijs P/Q/S ja|nee; alcoholgebruik S
+ja|nee|onbekend; ernst_letsel O licht|zwaar|dood; afloop_ongeval O letsel|uitsluitend materieel; overtreding S door
+rood|te hard|geen"""
+SINIESTROS_ES = """id_siniestro I n; provincia Q Burgos|Murcia|Huelva; fecha Q date:2018-2022; edad_conductor Q 18-95;
+sexo Q H|M; nacionalidad Q ES|MA|RO; tipo_vehiculo P/Q turismo|moto|camión; positivo_alcohol S S|N; positivo_drogas S
+S|N; casco P/S S|N; lesividad O leve|grave|mortal|ileso"""
+CONTRIBUENTI_IT = """codice_contribuente I u; codice_fiscale I cf; anno_imposta P/Q 2020-2022; comune_residenza Q
+town; classe_eta Q 15-24|25-44|45-64|65+; sesso Q M|F; stato_civile Q celibe|coniugato; tipo_reddito Q/S
+dipendente|pensione|autonomo; reddito_complessivo S 0-90000; imposta_netta S 0-30000; detrazioni S/P 0-3000;
+accertamento O si|no"""
+CENSO_ESCOLAR = """CO_ALUNO I n; NO_ALUNO I name; DT_NASCIMENTO Q date:2003-2014; TP_SEXO Q 1|2; TP_COR_RACA Q 0-5;
+CO_MUNICIPIO Q 3500105-3500160; CO_ESCOLA Q 35001-35040; TP_ETAPA_ENSINO Q 4-41; IN_NECESSIDADE_ESPECIAL S 0|1;
+IN_BOLSA_FAMILIA S 0|1; NU_FALTAS S/P 0-60; NOTA_FINAL O 0.0-10.0; TP_SITUACAO O aprovado|reprovado|abandono"""
+ADSL = """STUDYID P CDISC01; USUBJID I u; SUBJID I n; SITEID Q/P 701-717; AGE Q 50-89; AGEGR1 Q <65|65-80|>80; SEX Q
+F|M; RACE Q WHITE|BLACK|ASIAN; ETHNIC Q HISPANIC|NOT HISPANIC; COUNTRY Q USA|CAN; TRT01P S Placebo|Drug Low|Drug High;
+SAFFL P/S Y|N; BMIBL S/Q 13.7-40.1; MMSETOT S 10-24; DTHFL O Y|N; EOSSTT O COMPLETED|DISCONTINUED; DCSREAS S/O Adverse
+Event|Withdrew"""
+WHAS500 = """id I n; age Q 30-104; gender Q 0|1; hr S 35-186; sysbp S 57-244; diasbp S 6-198; bmi S/Q 13.0-45.0; cvd S
+0|1; afb S 0|1; sho S 0|1; chf S 0|1; av3 S 0|1; miord S 0|1; mitype S 0|1; year P/Q 1|2|3; los O 0-47; dstat O 0|1;
+lenfol S/P 1-2358; fstat O 0|1"""
+HELP_RCT = """age Q 19-60; cesd S 1-60; d1 S 0-100; drugrisk S 0-21; e2b S/P 1-21; female Q 0|1; g1b S no|yes;
+homeless S homeless|housed; i1 S 0-142; id I n; indtot S 4-45; linkstatus O 0|1; mcs S 6.7-62.2; pcs S 14.0-74.8;
+racegrp Q black|hispanic|white|other; satreat S no|yes; sexrisk S 0-14; substance S alcohol|cocaine|heroin; treat S/P
+no|yes"""
+SWISS_LABOUR = """participation O no|yes; income S 7.1-12.4; age Q 20-62; education Q 1-21; youngkids Q 0-3; oldkids Q
+0-6; foreign Q no|yes"""
+EVICTIONS = """case_number I u; defendant_name I name; plaintiff P/Q/I Acme Homes|City Housing|Smith Estates;
+filing_date Q date:2019-2022; property_zip Q zip5; monthly_rent S/Q 400-3000; amount_owed S/Q 200-15000; represented
+S/P yes|no; judgment O plaintiff|dismissed|settled; writ_issued O yes|no"""
+
+# -- held out, thirteenth time, after the rules that the twelfth led to; read once --
+
+JASA = """rownames I n; birth.dt Q date:1905-1950; accept.dt Q date:1967-1974; fu.date Q/S/P date:1968-1974; fustat O
+0|1; surgery S 0|1; age Q 8.0-64.0; futime S/P 0-1799; wait.time S/P 0-310; transplant S 0|1; mismatch S/P 0-6; mscore
+S/P 0.0-3.1; reject O 0|1"""
+QUIT_SMOKING = """id I n; ttr S/P 0-182; relapse O 0|1; grp S/P combination|patchOnly; age Q 22-86; gender Q
+Female|Male; race Q white|black|other; employment Q ft|pt|other; yearsSmoking S/Q 9-58; levelSmoking S heavy|light;
+priorAttempts S 0-50; longestNoSmoke S 0-6205"""
+RESUMES = """job_ad_id P/I/Q 384-700; job_city Q Chicago|Boston; job_industry P/Q manufacturing|other_service;
+received_callback O 0|1; firstname I first; race Q black|white; gender Q f|m; years_college Q 0-4; college_degree Q
+0|1; honors Q/S/P 0|1; military Q 0|1; resume_quality P/S low|high"""
+BEAUTY = """wage O 1.0-77.7; lwage S 0.0-4.35; belavg S 0|1; abvavg S 0|1; exper Q 0-48; looks S 1-5; union S 0|1;
+goodhlth S 0|1; black Q 0|1; female Q 0|1; married Q 0|1; south Q 0|1; bigcity Q 0|1; service Q/P 0|1; educ Q 5-17"""
+FERTIL2 = """mnthborn Q 1-12; yearborn Q 38-73; age Q 15-49; electric P/S/Q 0|1; radio P/S/Q 0|1; educ Q 0-20; ceb S/Q
+0-13; agefbrth Q/S 10-38; knowmeth S 0|1; usemeth O 0|1; idlnchld S/Q 0-20; heduc Q 0-20; urban Q 0|1; evermarr Q
+0|1"""
+ATTENDANCE = """attend S 2-32; termgpa O 0.0-4.0; priGPA S 0.8-4.0; ACT S 13-32; final O 10-39; atndrte S 6.2-100.0;
+hwrte S 12.5-100.0; frosh Q 0|1; soph Q 0|1; skipped S 0-30"""
+PAY_GAP = """jobTitle Q Driver|Financial Analyst|Warehouse Associate; gender Q Female|Male; age Q 18-65; perfEval S
+1-5; edu Q College|High School|Masters|PhD; dept Q Sales|Operations|Engineering; seniority Q 1-5; basePay O
+34208-179726; bonus S 1703-11293"""
+CRASH_PERSONS = """UNIQUE_ID I n; COLLISION_ID I/P n; CRASH_DATE Q date:2019-2022; PERSON_ID I u; PERSON_TYPE P/Q/S
+Occupant|Pedestrian|Bicyclist; PERSON_INJURY O Injured|Killed|Unspecified; PERSON_AGE Q 0-99; EJECTION S/P Not
+Ejected|Ejected; EMOTIONAL_STATUS S Conscious|Shock|Apparent Death; BODILY_INJURY S Head|Back|Knee; COMPLAINT S
+Pain|None Visible|Whiplash; PERSON_SEX Q F|M|U"""
+LOCATAIRES = """num_locataire I n; nom I last; prenom I first; annee_naissance Q 1930-2004; composition_familiale Q
+isolé|couple|monoparental; nb_personnes Q 1-8; quartier Q Nord|Centre|Sud; loyer_mensuel S/Q 200-900; revenu_fiscal
+S/Q 0-40000; anciennete_bail Q/P 0-40; impayes_mois S 0-12; expulsion O oui|non"""
+BELASTING_NL = """burgerservicenummer I n; belastingjaar P/Q 2019-2021; geboortejaar Q 1930-2003; postcode4 Q
+1011-1060; inkomen_box1 S/Q 0-90000; vermogen_box3 S/Q 0-300000; zorgtoeslag S 0-1200; toeslagpartner Q/S ja|nee;
+aantal_kinderen Q 0-5; fraude_indicatie O ja|nee; bezwaar_ingediend S/O ja|nee"""
+ACCORD = """MaskID I n; female Q 0|1; baseline_age Q 44-80; raceclass Q White|Black|Hispanic|Other; treatment S
+Intensive|Standard; cvd_hx_baseline S 0|1; sbp S 90-210; hba1c S 5.0-14.0; gfr S 30-150; event_primary O 0|1;
+fuyrs_primary S/P 0.0-7.0; tm_death O 0|1"""
+ALUMNOS_ES = """dni_alumno I dni; sexo Q H|M; anio_nacimiento Q 1990-2004; municipio_origen Q town; via_acceso Q/P
+bachillerato|FP|mayores 25; nota_acceso S 5.0-14.0; titulacion Q Derecho|Medicina|Historia; creditos_superados S/P
+0-240; beca S si|no; discapacidad S si|no; abandono O si|no; nota_media_expediente S/O 5.0-10.0"""
 
 LATER = (
-    "star_1985",
-    "actg175",
-    "tax_returns",
-    "ahs",
-    "fars",
-    "stats19",
-    "traffic_stops",
-    "hsb2",
-    "werknemers_nl",
-    "salaries_fr",
-    "empleados_es",
-    "dipendenti_it",
-    "funcionarios_pt",
-    "licorice",
-    "indo_rct",
-    "strep_tb",
-    "wohngeld",
+    "jasa",
+    "quit_smoking",
+    "resumes",
+    "beauty",
+    "fertil2",
+    "attendance",
+    "pay_gap",
+    "crash_persons",
+    "locataires",
+    "belasting_nl",
+    "accord",
+    "alumnos_es",
 )
 TABLES = {
     name.lower(): spec

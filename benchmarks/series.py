@@ -1,6 +1,7 @@
 """Series: what twelve monthly versions lose against one fresh cut of the last, and the CPU of an update.
 
 usage: python benchmarks/series.py [--parts losses clinic updates] [--tables town] [--rows 2000] [--sizes 100000]
+                                   [--columns 4]
 
 Each month a share of rows arrives and 2 % leave.  Four made-up tables: a town; a skewed one with heavy tails; one with
 hierarchies; and visits of people who have several.  The CPU of an update is measured beside a fresh release of the
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import chain, product
@@ -265,10 +266,11 @@ def run_alone(what: str, columns: list[str], engine: str, sources: tuple[str, st
     return json.loads(ran["said"]) if ran["outcome"] == "done" else ran
 
 
-def measure_updates(rows: int) -> Iterator[dict[str, Any]]:
+def measure_updates(rows: int, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """On DuckDB, from Parquet, with few and many columns; where they can be had, in PostgreSQL and on Spark."""
     pairs = [("DuckDB", TOWN), ("DuckDB", MORE)]
     pairs += [("PostgreSQL", TOWN), *([("Spark", TOWN)] if ON_SPARK.exists() else [])] if rows <= MOST_ELSEWHERE else []
+    pairs = [each for each in pairs if len(each[1]) in counts]
     pairs = [each for each in pairs if not is_known("updates", engine=each[0], rows=rows, columns=len(each[1]))]
     if not pairs:
         return
@@ -433,6 +435,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--rows", type=int, default=2_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--columns", type=int, nargs="+", choices=[4, 8], default=[4, 8])
     parser.add_argument("--anew", action="store_true", help="also measure what was measured at this commit")
     parser.add_argument("--stage", nargs=6, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -483,7 +486,7 @@ def measure_losses(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
 PARTS: dict[str, Callable[[argparse.Namespace], Iterable[dict[str, Any]]]] = {
     "losses": measure_losses,
     "clinic": lambda _: measure_clinic(),
-    "updates": lambda asked: chain.from_iterable(map(measure_updates, asked.sizes)),
+    "updates": lambda asked: chain.from_iterable(measure_updates(size, asked.columns) for size in asked.sizes),
 }
 KNOWN: dict[str, list[dict[str, Any]]] = {}  # lines that need not be measured again
 ASKED = {  # what was asked for, by which a line is known again

@@ -258,6 +258,9 @@ def test_inspect_foresees_what_a_release_gives_away(run, crew, folder):
     assert "survived value given away" in said and "--l 2 prevents it: write l = 2 below [goal]" in said
     mended = run("release", crew, "--plan", plan, "-o", folder / "safe.csv", "--l", 2, "--replace", "--json").json
     assert mended["given_away"] == {}
+    words = ("release", crew, "--plan", plan, "-o", folder / "aside.csv", "--no-ledger")
+    assert "run the command again with --l 2." in run(*words).out
+    assert run(*words, "--l", 2).code == 0
 
 
 def test_inspect_shows_the_kind_that_its_plan_has(run, crew, folder):
@@ -287,9 +290,7 @@ def test_a_column_without_a_name_can_be_read(run, folder):
     assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").code == 0
 
 
-@pytest.mark.parametrize(
-    ("title", "encoding"), [("Auswertung 2025, Süd;;;\n", "cp1252"), ("Auswertung\n\n", "utf-8")]
-)
+@pytest.mark.parametrize(("title", "encoding"), [("Auswertung 2025, Süd;;;\n", "cp1252"), ("Auswertung\n\n", "utf-8")])
 def test_a_title_above_the_names_is_told_and_can_be_passed_over(run, folder, title, encoding):
     path, plan, line = folder / "klinik.csv", folder / "kech.toml", title.count("\n") + 1
     rows = "".join(f"{row};{20 + row % 9};{'mw'[row % 2]};{row % 3},5\n" for row in range(60))

@@ -403,6 +403,25 @@ def test_the_attack_compares_versions_of_a_table(folder, run):
     assert run("attack", "edge", one, "--original", before, "--second-original", after).code == 2
 
 
+def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
+    """The same people under other keys, a year older: all cohorts left, and everybody stands in a second one."""
+    rng = random.Random(7)
+    first = [(number, f"k{number}", rng.randrange(20, 80), rng.choice("abcdefgh")) for number in range(60)]
+    second = [(number, f"n{number}", age + 1, salary) for number, _, age, salary in first]
+    header = ("person", "id", "age", "salary")
+    originals = [write(folder / f"{place}.csv", header, rows) for place, rows in enumerate((first, second))]
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["salary"], "key": ["id"], "rows_are_people": True}
+    releases = [folder / f"{place}_safe.csv" for place in range(2)]
+    for original, release in zip(originals, releases, strict=True):
+        with kech.read_table(original, **roles) as table:
+            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+
+    found = kech.compute_joint_risk(releases, originals, key="person").to_json()
+
+    assert found["of_series"] and found["rows"] == 60
+    assert found["joint_k"] < 3 and not found["holds"]
+
+
 def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     """One row left and one was corrected: both stay as they were published, with their cohorts."""
     rng = random.Random(4)

@@ -340,6 +340,17 @@ def test_files_of_a_series_with_held_rows_have_the_joint_k_that_verify_counts(tm
     assert (lives.below, lives.joint.changed) == (joint.below, joint.changed) == (0, 0)
 
 
+def test_cohorts_of_a_series_are_measured_by_its_own_k(tmp_path):
+    """Not by the smallest of them, by which every cohort would be safe."""
+    people = pa.table({"id": range(7), "age": [40] * 7, "ill": range(7)})
+    with kech.read_table(people, quasi_identifiers=["age"], sensitive=["ill"], key=["id"]) as table:
+        kech.open_series(tmp_path / "clinic").publish(table, tmp_path / "safe.csv", k=4, ledger=False)
+
+    lives = kech.compute_lives(kech.open_series(tmp_path / "clinic"))
+
+    assert (lives.k, lives.joint_k, kech.compute_lives(kech.open_series(tmp_path / "clinic"), k=6).k) == (4, 7, 6)
+
+
 # Pictures and the command
 
 

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pandas as pd
 import pytest
 from benchmarks.role_tables import TABLES, make_columns, split_spec
@@ -27,6 +28,18 @@ def values_of(role, count=60):
     if role == "identifier":
         return [f"Q{number % 50}q" for number in range(count)]
     return [number % 7 for number in range(count)]
+
+
+def test_a_flag_of_many_columns_follows_from_age():
+    """Among sixty columns of yes and no, one says who is older than fifty: it is no more sensitive than the age."""
+    rng = np.random.default_rng(5)
+    age = rng.integers(20, 80, 300)
+    flags = {f"zq{i}": rng.integers(0, 2, 300) for i in range(60)}
+    with kech.read_table(
+        pd.DataFrame({"age": age, "sex": rng.integers(0, 2, 300)} | flags | {"zolder": age > 50})
+    ) as table:
+        found = {column.column: column.role for column in kech.inspect_table(table).columns}
+    assert found["zolder"] == "quasi-identifier"
 
 
 def test_the_paper_is_read_as_the_paper_says():

@@ -1031,6 +1031,35 @@ def test_people_who_turn_out_to_be_one_take_their_cohort_along(series, tmp_path)
     assert not {"0", "1", "2", "3"} & {row["salary"] for row in read_rows(tmp_path / "two.csv")}
 
 
+def test_a_person_is_who_the_last_version_of_a_row_named(series, tmp_path):
+    """Row 0 turns out to be person 1's and leaves; then row 2 turns out to be person 1's, too: three are left."""
+    rows = [(i, f"P{i}", 20 + 10 * (i // 5), "47671", i) for i in range(15)]
+    read = {"names": ("id", "who", "age", "zip", "salary"), "person": ["who"], "rows_are_people": False}
+    asked = {"k": 4, "grid": "exact", "read": read}
+    second = [(i, "P1" if i == 0 else who, *rest) for i, who, *rest in rows]
+    third = [(i, "P1" if i == 2 else who, *rest) for i, who, *rest in second[1:]]
+    found = [publish(series, some, tmp_path / f"{at}.csv", **asked) for at, some in enumerate((rows, second, third))]
+
+    assert [each["rows"] for each in found] == [15, 15, 10]
+    assert found[-1]["stated"]["k"] == 5
+
+
+@pytest.mark.parametrize("rows", [254, 255, 256])
+def test_keys_of_text_may_be_as_many_as_a_byte_counts(series, tmp_path, rows):
+    cells = [(f"v{i}", 20 + i % 7, f"{i % 3}", f"finding {i}") for i in range(rows)]
+    assert publish(series, cells, tmp_path / "one.csv", ledger=False)["rows"] == rows
+    assert publish(series, cells, tmp_path / "two.csv", ledger=False)["series"]["version"] == 2
+
+
+def test_that_most_rows_changed_is_said_of_one_version_alone(series, tmp_path):
+    publish(series, town(0, 100), tmp_path / "one.csv")
+    older = [(i, age + 1, *rest) for i, age, *rest in town(0, 100)]
+    said = publish(series, older, tmp_path / "two.csv", most_changed=1)
+    assert "most_changed" not in said["series"]["in_force"]
+    with pytest.raises(BadSeries, match="rows that the series knows"):
+        publish(series, [(1000 + i, *rest) for i, *rest in town(0, 100)], tmp_path / "three.csv")
+
+
 @pytest.mark.parametrize("folder", ["{}/clinic", "clinic"])
 def test_a_published_version_is_not_overwritten(nine, tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)

@@ -292,6 +292,22 @@ def test_excel_without_header_or_cells_is_refused(tmp_path):
         look_at(tmp_path / "t.xlsx")
 
 
+def test_typed_columns_of_yes_and_no_are_inspected_and_published(tmp_path):
+    rows = range(60)
+    typed = {"age": [20 + i % 7 for i in rows], "older": [i % 7 > 3 for i in rows], "paid": [i % 3 == 0 for i in rows]}
+    kinds = pa.array([f"k{i % 2}" for i in rows]).dictionary_encode()
+    pq.write_table(pa.table(typed | {"level": [i % 40 for i in rows], "kind": kinds}), tmp_path / "t.parquet")
+    with kech.read_table(tmp_path / "t.parquet") as table:
+        found = {column.column: column.type for column in kech.inspect_table(table).columns}
+    assert found == {"age": "number", "older": "text", "paid": "text", "level": "number", "kind": "text"}
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["paid", "level", "older", "kind"]}
+    with kech.read_table(tmp_path / "t.parquet", **roles) as table:
+        release = kech.make_release(table, k=5)
+        document = release.write(tmp_path / "safe.parquet", ledger=False)
+        assert release.summarize(tmp_path / "safe.parquet", document)["identifying"] == []
+    assert pq.read_schema(tmp_path / "safe.parquet").field("paid").type == pa.bool_()
+
+
 def test_a_title_of_a_workbook_is_told_and_can_be_passed_over(tmp_path):
     names, row = ["Emp ID", "Age", "Sex"], ["E1", "30", "f"]
     write_book(tmp_path / "t.xlsx", [["Staff list", "", ""], ["", "", ""], names, row, row])

@@ -43,6 +43,17 @@ def town(folder, run):
 # -- the population ----------------------------------------------------------------------------------------------
 
 
+def test_what_no_file_shows_is_named_as_stated(run, folder):
+    write_csv(pa.table({"age": [20 + i % 5 for i in range(40)]}), folder / "in.csv")
+    run("release", folder / "in.csv", "--qi", "age", "--k", 4, "-o", folder / "out.csv", "--no-ledger")
+    told = run("verify", folder / "out.csv", "--json").json["unchecked"]
+    assert told == {"cut": "local", "grid": "round", "protect": "full", "owner_secret": True, "no_ledger": True}
+    beside = folder / "out.csv.certificate.json"
+    beside.write_text(beside.read_text("utf-8").replace('"cut": "local"', '"cut": "domain"'), "utf-8")
+    assert "and not checked, since no file shows it: cut domain, grid round," in run("verify", folder / "out.csv").out
+    assert run("verify", folder / "out.csv", "--qi", "age", "--k", 4, "--json").json["unchecked"] == {}
+
+
 @in_one_folder
 @given(NUMBERS, NUMBERS, st.sampled_from([2, 5, 10, 20]))
 def test_k_map_and_delta_presence_as_they_are_defined(folder, released, others, step):

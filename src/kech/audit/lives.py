@@ -16,6 +16,7 @@ from kech.errors import BadOption
 from kech.release.composition import find_same
 from kech.release.covers import Cover
 from kech.release.joint import LinkedVersion, cover_all, narrow_all
+from kech.release.series import Series
 from kech.request import Request
 from kech.system.console import report
 from kech.system.memory import limit_of
@@ -39,25 +40,27 @@ def compute_lives(
     in the next original by the columns of `key`.  A row that fits several classes of a file is placed into one of them:
     under the labels it had in the file before where it can, and so that every class gets as many rows as it holds.
     Bars are of that reading, in which rows of a safe series may seem apart; `undecided` counts such rows.  The joint k
-    of files is that of `compute_joint_risk`.  Without k, it is the smallest class of any version.
+    of files is that of `compute_joint_risk`.  Without k, it is that of the series, or of the smallest class.
     """
     request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
     known: dict[str, Any] = {"threads": request.limits.threads or 1, "memory": limit_of(request.limits.memory)}
+    k = request.goal.k
     if originals:
         pairs, known["joint"], known["undecided"] = follow_files(list(versions), originals, columns, request)
     else:
         pairs = read_versions(versions, columns)
-    return build_lives(pairs, request.goal.k, **known)
+        k = versions.request.goal.k if k is None and isinstance(versions, Series) else k
+    return build_lives(pairs, k, **known)
 
 
 def read_versions(versions: Any, key: Sequence[str]) -> list[lives.RowClasses]:
     """The versions of a series, or those that are given."""
     if key:
         raise BadOption("--key", "it recognises rows of the originals. Name these: --original FILE ...")
-    if not hasattr(versions, "versions") and not isinstance(versions, Iterable):
+    if not isinstance(versions, Series | Iterable):
         raise BadOption("versions", f"its type is {type(versions).__name__}. Give a series, or a list of versions.")
-    pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
+    pairs = versions.versions() if isinstance(versions, Series) else list(versions)
     if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
         raise BadOption(
             "--original",

@@ -41,6 +41,10 @@ from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
 
 Figures = dict[str, Any]
+UNCHECKED = (  # parameters of a certificate that no file shows
+    "cut", "metric", "reading", "field", "eps", "levels", "suppress", "grid", "protect", "k_reached", "coarse",
+    "owner_secret", "no_ledger", "allow_composition",
+)  # fmt: skip
 
 
 def verify_release(
@@ -54,12 +58,13 @@ def verify_release(
 ) -> Figures:
     """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
 
-    `checked` lists the goals that were checked: those of the certificate, and those that were asked here; `passed_over`
+    `checked` lists the goals that were checked: those of the certificate, and those that were asked here; `unchecked`
+    are parameters of the certificate that its maker states and no file shows; `passed_over`
     is a certificate beside the file that was not looked at, since columns are named.
     Columns are named by their roles, with what the file gives away: rows that are unique on all published columns
     together, rows that share one sensitive value with their whole class (fewer than k are told as "<k"), and columns on
-    which most rows have a value of their own, or nearly all several together; `repeated_people` warns of those that seem to name
-    people and repeat.
+    which most rows have a value of their own, or nearly all several together; `repeated_people` warns of those that
+    seem to name people and repeat.
     Columns and goals are those of a request, or fields of it.  With the population its people are from, k-map and
     delta-presence are stated; they are None without.
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
@@ -138,12 +143,14 @@ def check_figures(
     """
     figures: Figures = {}
     certified: Figures = {}
+    unchecked: Figures = {}
     known: Figures = {"values": read_orders(orders)}
     if columns is None:
         figures = check_certificate(path, certificate)
         document = read_claims(path, certificate)
         claimed = document["claims"]
         certified = {"k": document["parameters"].get("k", claimed["k"]), **claimed.get("goals", {})}
+        unchecked = {name: document["parameters"][name] for name in UNCHECKED if name in document["parameters"]}
         figures |= {"sample": sample} if (sample := pick_sample(document["parameters"])) else {}
         columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
         sensitive = document["sensitive"]
@@ -160,7 +167,7 @@ def check_figures(
         raise ClaimBroken(path, [f"histories.k: asked {goal.k}, found {figures['histories']['k']}"])
     checked_goals = ({} if goal.k is None else {"k": goal.k}) | goals
     checked_goals |= {"t_kind": "equal"} if "t" in checked_goals and not has_order(figures) else {}
-    return figures | {"checked": {"certified": certified, "asked": checked_goals}}
+    return figures | {"checked": {"certified": certified, "asked": checked_goals}, "unchecked": unchecked}
 
 
 def check_sample(path: AnyPath, goal: Goal, sample: Mapping[str, Any] | None) -> None:

@@ -133,7 +133,7 @@ def looks_like_codes(values: Sequence[str]) -> bool:
     """Whether these are codes such as ZIP, whose prefixes have a meaning.
 
     There are 20 distinct values or more, of the form of codes; and prefixes of half the shortest length belong to two
-    values or more on average.  On four tables of 2,000 rows (a town, two kinds of postcodes, ICD-10), a tree of prefixes
+    values or more on average.  On four tables of 2,000 rows (a town, two kinds of postcodes, ICD-10), prefixes
     lost less than sets on one at k = 5 and on three at k = 20 (sums .29 and .25, .61 and .77); its labels stay short.
     """
     codes = set(values)

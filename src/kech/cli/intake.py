@@ -114,9 +114,7 @@ class TypedOptions:
         """The table, read with the request; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
         hide_pandas()
-        return kech.read_table(
-            path, request, **{name: self.typed.get(name) for name in DIALECT}
-        )
+        return kech.read_table(path, request, **{name: self.typed.get(name) for name in DIALECT})
 
 
 class PandasHider:

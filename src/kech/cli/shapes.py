@@ -295,7 +295,8 @@ def zigzag(
     key: list[str]
         Columns of the originals by which a row is recognised in the next one.
     k: int
-        Mark classes of k rows or more; with --person, k people. By default 2; over versions the smallest class of any.
+        Mark classes of k rows or more; with --person, k people. By default 2; over versions that of the series, or the
+        smallest class of any.
     longest: int
         Show this many of the longest bars, and count the others.
     plot: Path

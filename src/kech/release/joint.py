@@ -5,7 +5,7 @@ Out: which key could be in which class of each release, for a reader and for the
 
 A release must hold every row of its version that a class covers, but for one of a series that says that rows wait or
 were withdrawn: a row may wait, or have left while it did, unless it was there when none waited; and it may be
-withdrawn, if it could be in a class that lost rows since.
+withdrawn, if it could be in a class that lost rows since.  Where it has as many rows as its table, none is missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -118,7 +118,8 @@ def narrow_all(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> li
 
 def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> Bools:
     """For each key and each release whether it must be in a class."""
-    certain = find_present(covers)
+    present = find_present(covers)
+    certain = present.copy()
     for index, version in enumerate(versions):
         section, earlier = version.section, versions[:index]
         if section:
@@ -128,7 +129,23 @@ def find_certain(versions: Sequence[LinkedVersion], covers: Sequence[Cover]) -> 
             certain[may_wait, index] = False
         if section and count_missing(section):
             certain[find_withdrawn(version, earlier, covers, len(certain)), index] = False
+        if section and holds_all(version, earlier):
+            certain[version.key, index] = present[version.key, index]
     return certain
+
+
+def holds_all(version: LinkedVersion, earlier: Sequence[LinkedVersion]) -> bool:
+    """Whether a release of a series has room for no row but those of its table: then none of these waits or left.
+
+    Rows that are not in the table left it since an earlier version, and stand in no new cohort.
+    """
+    assert version.section is not None
+    rows = int(version.linkage.release.sizes.sum())
+    known = np.unique(np.concatenate([version.key[:0], *(each.key for each in earlier if each.section)]))
+    are_all = version.section["version"] == 1 + len(earlier)  # others may have been published in between
+    departed = len(np.setdiff1d(known, version.key)) if are_all else rows
+    held = min(departed, rows - version.section["arrivals"])
+    return rows - held >= len(version.key)
 
 
 def find_withdrawn(

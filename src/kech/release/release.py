@@ -34,7 +34,7 @@ from kech.release.admission import (
     enter_in_ledger,
     list_published,
 )
-from kech.release.identifying import find_doubts
+from kech.release.identifying import find_doubts, find_hidden
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
 from kech.release.query import build_query
@@ -385,7 +385,8 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "sample": pick_sample(self.parameters),
             "ledger": self.admissions[-1].to_json(),
-            **find_doubts(self.table, self.published_table, self.axes, self.partition),
+            **find_doubts(self.table, self.published_table, self.axes),
+            "hidden": find_hidden(self.partition),
             "mapping": None if mapping is None else str(mapping),
             "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }

@@ -12,6 +12,7 @@ MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
 SPACE = "\u00a0"
 MOST_NAMED = 3  # columns that have a sentence of their own
+MOST_LISTED = 6  # names of further columns in one sentence
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
 COARSE = 0.5  # of the mean loss: a column that loses less is nearly kept as it is, and nobody drops it
 
@@ -64,7 +65,9 @@ def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
         yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
         columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
-        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {', '.join(rest)}."
+        more = [f"and {len(rest) - MOST_LISTED} more"] if len(rest) > MOST_LISTED + 1 else rest[MOST_LISTED:]
+        named = ", ".join((*rest[:MOST_LISTED], *more))
+        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {named}."
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -94,7 +97,7 @@ def several_rows_words(stated: Mapping[str, Any] | None, rows: int, *, of_series
 
 
 def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another one."""
+    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another."""
     mean = sum(cost["loss"] for cost in costs) / max(1, len(costs))
     dear = [cost for cost in costs if cost["others"] - cost["others_without"] >= WORTH_SAYING]
     for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean][:1]:

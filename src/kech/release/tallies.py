@@ -22,7 +22,7 @@ from kech.points.people import mix, scramble
 from kech.release.published import hash_cells
 from kech.release.writing import Cell
 from kech.system.files import draft_file, put_in_place, refuse_disk_errors
-from kech.tables.batches import number_cells, spell_words
+from kech.tables.batches import fill_indices, number_cells, spell_words
 
 BANNER = (
     "PRIVATE: not for publication. Whoever has this file and the release undoes the release. Keep it as you keep the "
@@ -180,8 +180,7 @@ def number_texts(words: Words, column: Any) -> NDArray[np.uint32]:
     assert numbers is not None  # a batch is short enough
     if not coded:
         return numbers
-    indices = column.indices.fill_null(len(numbers)).to_numpy(zero_copy_only=False)
-    return np.asarray(np.append(numbers, np.uint32(0))[indices])
+    return np.asarray(np.append(numbers, np.uint32(0))[fill_indices(column, len(numbers))])
 
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
@@ -199,8 +198,7 @@ def hash_column(column: Any) -> NDArray[np.int64]:
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = [str(value) if value is not None else "" for value in coded.dictionary.to_pylist()]
     numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
-    indices = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers[indices])
+    return np.asarray(numbers[fill_indices(coded, len(texts))])
 
 
 # -- mapping: which values stand behind the labels of a class ----------------------------------------------------------

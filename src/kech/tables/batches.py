@@ -179,12 +179,20 @@ class CodedValues:
         return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
 
 
+def fill_indices(coded: Any, missing: int) -> Ints:
+    """The place of each cell in the dictionary of its array; a number of its own for what is missing.
+
+    Indices may be of a type that cannot hold that number.
+    """
+    return np.asarray(coded.indices.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False))
+
+
 def code_values(values: Any) -> CodedValues:
     """The distinct values of an Arrow array, and the index of each cell; sorted, to hide the order of the rows."""
     coded = values.dictionary_encode()
     order = pc.array_sort_indices(coded.dictionary)
     rank = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
-    return CodedValues(coded.dictionary.take(order), rank[coded.indices.fill_null(len(order)).to_numpy()])
+    return CodedValues(coded.dictionary.take(order), rank[fill_indices(coded, len(order))])
 
 
 def assign_classes(

@@ -6,6 +6,7 @@ In: a path.  Out: a `CsvDialect`, so that nothing is guessed twice; record batch
 import codecs
 import csv
 import io
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -43,32 +44,24 @@ class CsvDialect:
     header_line: int = 1
 
 
-def find_dialect(
-    path: Path, delimiter: str | None, encoding: str | None, header_line: int | None = None
-) -> CsvDialect:
+def find_dialect(path: Path, delimiter: str | None, encoding: str | None, header_line: int | None = None) -> CsvDialect:
     """The dialect of a CSV file: first its encoding, then the delimiter, then the header."""
     codec, above = choose_encoding(path, encoding), (header_line or 1) - 1
     plain = codec == "utf-8" and check_utf8_and_line_ends(path) and not above
     with open_text(path, codec) as file:
-        skip_lines(file, above)
+        deque(islice(file, above), 0)
         sample = file.read(SAMPLE)
-    if header_line is None:
-        check_title(path, sample, delimiter)
     chosen = delimiter or sniff_delimiter(sample)
     with open_text(path, codec) as file:
-        skip_lines(file, above)
+        deque(islice(file, above), 0)
         try:
             header = next(csv.reader(file, delimiter=chosen, strict=True), [])
         except csv.Error as fault:
             raise BadRow(path, above + 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
+    if header_line is None and (len(header) < FEWEST_NAMED or not all(map(str.strip, header))):
+        check_title(path, sample, delimiter)
     check_header(path, header, sample, chosen)
     return CsvDialect(tuple(header) or ("",), chosen, codec, plain, above + 1)
-
-
-def skip_lines(file: TextIO, lines: int) -> None:
-    """Pass over the lines above the header."""
-    for _ in range(lines):
-        file.readline()
 
 
 def check_title(path: Path, sample: str, delimiter: str | None) -> None:
@@ -248,7 +241,7 @@ def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
     width, above = len(dialect.header), dialect.header_line - 1
     line = first = above + 1
     with open_text(path, dialect.encoding) as file:
-        skip_lines(file, above)
+        deque(islice(file, above), 0)
         reader = csv.reader(check_nul(path, file), delimiter=dialect.delimiter, strict=True)
         try:
             for row in reader:

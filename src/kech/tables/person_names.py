@@ -52,6 +52,7 @@ PERSONAL_NAMES = """
     last_name full_name fullname vorname nachname familienname geburtsname zuname prenom nom nom_de_famille nombre
     nombres apellido apellidos cognome nome nome_completo voornaam achternaam naam sobrenome apelido
 """
+COMMON_NAMES = ("name", "names", "first", "last", "nom", "nombre", "nombres", "nome", "naam")  # things have them too
 _NOUN, _NUMBER, _FIXED = ("|".join(words.split()) for words in (NOUNS, NUMBERS, FIXED))
 _PEOPLE = "|".join((NOUNS + NUMBERED).split())
 NUMBERS_PEOPLE = re.compile(
@@ -84,10 +85,11 @@ def may_be_size(column: str) -> bool:
 def is_personal_name(column: str) -> bool:
     """Whether the name means personal names, which several people may have.
 
-    >>> [is_personal_name(name) for name in ("Nachname", "last_name", "patient_id", "region_name")]
-    [True, True, False, False]
+    >>> [is_personal_name(name) for name in ("Nachname", "last_name", "fake_last_name", "patient_id", "region_name")]
+    [True, True, True, False, False]
     """
-    return split_words(column) in PERSONAL_NAMES.split()
+    words, known = split_words(column), PERSONAL_NAMES.split()
+    return words in known or words.endswith(tuple(f"_{name}" for name in known if name not in COMMON_NAMES))
 
 
 def is_bare(column: str) -> bool:

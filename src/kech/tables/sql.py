@@ -316,7 +316,8 @@ def text_lengths(layout: Layout, column: int) -> str:
 
 def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -> str:
     """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
-    cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
+    texts = {i: layout.text(i, f"c{i}") for i in columns if layout.columns[i].kind == "text"}  # booleans have no ''
+    cells = [f"nullif({texts[i]}, '')" if i in texts else f"c{i}" for i in columns]
     cells = [fold_cell(layout, i) for i in columns] if folded else cells
     folded_cells = ", ".join(f"{cell} AS h{index}" for index, cell in enumerate(cells))
     names = [f"h{index}" for index in range(len(cells))]

@@ -11,7 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 
-from kech.audit.roles.names import GLUED, PART, STEM, Clue, counts_years, is_participle, read_name, says_number
+from kech.audit.roles.names import (
+    GLUED,
+    PART,
+    STEM,
+    Clue,
+    counts_years,
+    is_participle,
+    read_name,
+    says_number,
+    says_state,
+)
 from kech.audit.roles.values import SURE, read_values
 from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, PLACES, TEXT, TIME_TO_EVENT, UNORDERED
 from kech.tables.engine import ColumnFacts
@@ -32,7 +42,7 @@ OLDEST = 130
 SHORTEST_POSTCODE = 4
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
 MOST_PLACES, MOST_SCHOOL = 1000, 25  # codes of places; years that somebody went to school
-MOST_PAIRS = 60  # of columns that are compared
+MOST_PAIRS, MOST_PAIRED_ROWS = (60, 400), 2_000_000  # columns that are compared: at least, at most, and by rows
 FEWEST_ALIKE, ALIKE = 3, 0.8  # sensitive columns with the same codes, and their share of the columns with them
 FARTHEST, NEXT = 3, 2  # columns apart, that two may be which tell what stands between them; sensitive ones
 FIRST_YEAR, LAST_YEAR = 1850, 2100
@@ -218,16 +228,23 @@ def guess_by_counts(column: str, look: Look) -> Guess:
         return numbers_rows
     if look.is_number and counts_years(column) and (look.largest <= OLDEST or are_calendar_years(look)):
         return guess("quasi-identifier", "years of a person are often known", STEM)
-    if look.says_yes_or_no and is_participle(column):
-        return guess("sensitive", "it says whether something happened", STEM)
-    if look.edge and facts.distinct == FLAG and look.present > SMALL:
-        return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
-    is_few = FLAG < facts.distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and look.present > SMALL
-    if look.edge == "last" and is_few:
-        return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
+    if (outcome := guess_outcome(column, look)) is not None:
+        return outcome
     if 2 <= facts.distinct <= FEW and not look.is_number:
         return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
     return guess("plain", "nothing known about it", POSSIBLE)
+
+
+def guess_outcome(column: str, look: Look) -> Guess | None:
+    """What a table may be about: whether something happened, or few values at its edge."""
+    distinct, is_enough = look.facts.distinct, look.present > SMALL
+    if look.says_yes_or_no and (is_participle(column) or says_state(column)):
+        return guess("sensitive", "it says whether something happened", STEM)
+    if look.edge and distinct == FLAG and is_enough:
+        return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
+    if look.edge == "last" and FLAG < distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and is_enough:
+        return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
+    return None
 
 
 def are_calendar_years(look: Look) -> bool:
@@ -328,12 +345,18 @@ def follow_others(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str
     known = [name for name, each in guesses.items() if each.role == "quasi-identifier" and each.confidence >= GLUED]
     known = [name for name in known if repeats(looks[name])]
     open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and repeats(looks[name])]
-    pairs = [(name, other) for name in open_ones for other in known][:MOST_PAIRS]
+    pairs = [(name, other) for name in open_ones for other in known][: count_pairs(table)]
     explained: set[str] = set()
     for name, other in pairs:
         if name not in explained and (reason := compare(table, name, other, looks)):
             explained.add(name)
             yield name, guess("quasi-identifier", reason, LIKELY)
+
+
+def count_pairs(table: Table) -> int:
+    """How many pairs of columns are compared: few where there are many rows."""
+    least, most = MOST_PAIRS
+    return max(least, min(most, MOST_PAIRED_ROWS // max(1, table.rows)))
 
 
 def compare_codes(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
@@ -371,7 +394,7 @@ def tell_outcomes(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str
     flags = [name for name, each in guesses.items() if each.role == "sensitive" and looks[name].is_flag]
     flags = [name for name in flags if not looks[name].facts.nulls]
     open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and looks[name].facts.nulls]
-    for name, flag in [(name, flag) for name in open_ones for flag in flags][:MOST_PAIRS]:
+    for name, flag in [(name, flag) for name in open_ones for flag in flags][: count_pairs(table)]:
         together, _, most = table.engine.count_repeats([table.index(name), table.index(flag)])
         values = looks[name].facts.distinct
         if together == values + 1 <= FEW < looks[name].facts.rows > most / NEARLY_CONSTANT:

@@ -41,6 +41,7 @@ PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; a
     "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
 )
 SURVEY_PREFIXES = "xhrqmfdivpsln"  # single letters before the word: xage, hsex, rrace; lwage is its logarithm
+CODE_SUFFIXES = ("fl", "cd")  # flags and codes: dthfl, statecd
 HEAD_OF_HOUSEHOLD = "hh"  # hhsex
 LINK = "s"  # between the words of a German or Dutch compound
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
@@ -216,6 +217,15 @@ def says_number(column: str) -> bool:
     return len(words) > 1 and (words[0] in NUMBERS or words[-1] in NUMBERS)
 
 
+def says_state(column: str) -> bool:
+    """Whether a name ends in what became of somebody: `linkstatus`, `fstat`; words that are known come before it.
+
+    >>> [says_state(name) for name in ("linkstatus", "dstat", "static", "status")]
+    [True, True, False, False]
+    """
+    return re.fullmatch("[a-z]+_?(status|stat|stt)", column.casefold()) is not None
+
+
 def is_participle(column: str) -> bool:
     """Whether a word of a name says that something happened.
 
@@ -317,7 +327,11 @@ def is_part(word: str, start: int, end: int) -> bool:
     if end - start < SHORTEST_PART:
         before = start == 0 and part in (*SURVEY_PREFIXES, HEAD_OF_HOUSEHOLD) and len(word) - end >= SHORTEST_PART
         links = part == LINK and start >= SHORTEST_PART and len(word) - end >= SHORTEST_PART
-        return before or links or (end == len(word) and part in SURVEY_SUFFIXES and start >= SHORTEST_PART)
+        return (
+            before
+            or links
+            or (end == len(word) and part in (*SURVEY_SUFFIXES, *CODE_SUFFIXES) and start >= SHORTEST_PART)
+        )
     entry = vocabulary().get(part)
     return part in FILLERS or (entry is not None and not entry[1])
 

@@ -23,17 +23,18 @@ FREE_WORDS, FREE_LETTERS = 5, 30  # of a value on average, from which on it is f
 ICD_DOTS, ICD_LETTERS = 0.2, 8  # share with a dot, or different first letters: cabins of a ship have neither
 
 MOST_EVENTS = 20  # values of a column that says what happened
-EVENTS = frozenset(
-    """death died dead deceased alive survived relapse relapsed recurrence remission recovered cured progression
-    improved worsened passed failed fail withdrawn dropout denied approved rejected accepted convicted acquitted arrested
-    hired resigned fired terminated defaulted churned readmitted discharged hospitalized
-    tot gestorben verstorben lebend genesen geheilt bestanden durchgefallen abgelehnt bewilligt gekuendigt gekundigt
-    entlassen decede decedee vivant gueri refuse accepte demission licencie reussi
-    fallecido fallecida vivo curado aprobado suspenso rechazado concedido despedido renuncia
-    deceduto deceduta guarito promosso bocciato respinto accolto dimissioni licenziato
-    overleden levend hersteld genezen geslaagd gezakt afgewezen toegekend ontslagen
-    falecido obito recuperado aprovado reprovado indeferido deferido demitido""".split()
-)
+EVENT_WORDS = """
+    death died dead deceased alive survived relapse relapsed recurrence remission recovered cured progression
+    improved worsened passed failed fail withdrawn dropout denied approved rejected accepted convicted acquitted
+    arrested completed discontinued dismissed settled evicted guilty hired resigned fired terminated defaulted
+    churned readmitted discharged hospitalized tot gestorben verstorben lebend genesen geheilt bestanden
+    durchgefallen abgelehnt bewilligt gekuendigt gekundigt entlassen decede decedee vivant gueri refuse accepte
+    demission licencie reussi fallecido fallecida vivo curado aprobado suspenso rechazado concedido despedido
+    renuncia deceduto deceduta guarito promosso bocciato respinto accolto dimissioni licenziato overleden levend
+    hersteld genezen geslaagd gezakt afgewezen toegekend ontslagen falecido obito recuperado aprovado reprovado
+    indeferido deferido demitido
+"""
+EVENTS = frozenset(EVENT_WORDS.split())
 
 EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(\.[\w-]+)+")
 URL = re.compile(r"(https?://|www\.)\S+", re.I)
@@ -75,10 +76,20 @@ def read_values(texts: Sequence[str], share: float) -> Clue | None:
     for says, form, confidence in FORMS:
         if sum(bool(form(text)) for text in present) >= MOSTLY * len(present):
             return Clue(MEANING_OF[says], confidence, f"its values look like {says}")
+    return read_health(present) or read_names(present, share)
+
+
+def read_health(present: Sequence[str]) -> Clue | None:
+    """Codes of diseases, or words for what happened to somebody."""
     if is_icd(present):
         return Clue(MEANING_OF["health"], SURE, "its values look like codes of ICD-10")
     if len(present) <= MOST_EVENTS and any(map(tells_event, present)):
         return Clue(MEANING_OF["an outcome"], LIKELY, "its values say what happened to somebody")
+    return None
+
+
+def read_names(present: Sequence[str], share: float) -> Clue | None:
+    """Names of people, or free text."""
     if are_people(present):
         return Clue(MEANING_OF[NAME], LIKELY, f"its values look like {NAME}")
     if is_free_text(present) and share > 0.5:

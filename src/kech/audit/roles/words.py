@@ -276,16 +276,15 @@ QUASI_IDENTIFIERS = (
         "the household",
         "quasi-identifier",
         """household_size householdsize family_size familysize hh_size hhsize hhsz num_children numchildren children
-        kids n_children nchild nkids nkinder dependents dependants num_dependents number_of_dependents siblings
-        sibsp parch household_type family_type num_persons persons famsize pstatus guardian kidslt6 kidsge6
-        fam_size lfam household_members family_members has_children youngkids dmdhhsiz dmdfmsiz ~family
-        fchild haushaltsgrosse haushaltsgroesse kinder kinderzahl anzahl_kinder haushaltstyp
-        personen_im_haushalt enfants nb_enfants nombre_enfants nombre_d_enfants taille_menage taille_foyer
-        hijos num_hijos numero_hijos tamano_hogar figli num_figli numero_figli componenti_nucleo kinderen
-        aantal_kinderen huishoudgrootte filhos num_filhos numero_filhos agregado_familiar
-        ~cohab young_kids old_kids oldkids small_children toddlers num_kids n_kids hhmembers household_head
-        ~livch living_children
-        persons_in_household numpeople people_in_household people_count only_child firstborn first_born ~twin plurality""",
+        kids n_children nchild nkids nkinder dependents dependants num_dependents number_of_dependents siblings sibsp
+        parch household_type family_type num_persons persons famsize pstatus guardian kidslt6 kidsge6 fam_size lfam
+        household_members family_members has_children youngkids dmdhhsiz dmdfmsiz ~family fchild haushaltsgrosse
+        haushaltsgroesse kinder kinderzahl anzahl_kinder haushaltstyp personen_im_haushalt enfants nb_enfants
+        nombre_enfants nombre_d_enfants taille_menage taille_foyer hijos num_hijos numero_hijos tamano_hogar figli
+        num_figli numero_figli componenti_nucleo kinderen aantal_kinderen huishoudgrootte filhos num_filhos
+        numero_filhos agregado_familiar ~cohab young_kids old_kids oldkids small_children toddlers num_kids n_kids
+        hhmembers household_head ~livch living_children persons_in_household numpeople people_in_household people_count
+        only_child firstborn first_born ~twin plurality""",
     ),
     Meaning(
         "the body",
@@ -329,198 +328,182 @@ SENSITIVE = (
     Meaning(
         "health",
         "sensitive",
-        """~inj injury_severity inj_sev ~sev severity asa asa_class asa_score cd4 cd8 cd4_count cd8_count ziekmelding
-        krankmeldung krankheitstage hospitalized hospitalised hospitalizado disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9
-        ~condition conditions illness disorder syndrome symptom symptoms cancer tumor tumour heart_disease
-        hypertension diabetes diabetic asthma hiv aids depression anxiety mental mental_health psych infection
-        infected covid covid19 sars_cov_2 test_result pregnancy pregnancies pregnant birth_control birthcontrol
-        contraception contraceptive abortion allergy allergies injury injuries surgery operation ~procedure
-        treatment treated ~treat therapy medication medications medicine drug drugs drug_use ~dose prescription
-        chest_pain angina bronch blood_pressure bloodpressure sbp dbp ~bp systolic diastolic trestbps glucose
-        avg_glucose_level insulin blood_sugar fasting_blood_sugar cholesterol chol hdl ldl triglycerides
-        hemoglobin haemoglobin hba1c a1c a1cresult creatinine bilirubin albumin platelet platelets alk_phos
-        ejection_fraction viral_load ct_value ct_result cd4 psa bmi body_mass_index birth_weight birthweight bwt
-        blood_type blood_group smoking smoker smoke smoked smokes smoking_status smokeintensity smokeyrs qsmk
-        cigarettes cigs tobacco alcohol alcoholfreq drinking drinker dalc walc disability disabled handicap
-        impairment genetic genotype mutation tumor_stage ~stage ascites hepato edema spiders comorbidity
-        comorbidities health health_status genhlth genhealth menthlth physhlth general_health physlm disea hlthg
-        hlthf hlthp ndisease mdvis ~visits doctor_visits dis dear deye ddrs dphy drem dout overweight obese
-        obesity vaccinated vaccination vaccine headache weakness fever cough pain exercise_angina thalach
-        oldpeak serum_creatinine anaemia anemia high_blood_pressure finding findings lab_result ~rx ~arm
-        hospitalized hospitalization icu intubated ventilated readmitted diagnose diagnosen hauptdiagnose
-        nebendiagnose krankheit erkrankung befund befunde symptome medikament medikamente behandlung therapie
-        blutdruck raucher raucherin rauchen rauchstatus allergie allergien schwanger schwangerschaft behinderung
-        schwerbehinderung impfung impfstatus gesundheit laborwert vorerkrankung vorerkrankungen maladie maladies
-        diagnostic traitement medicament medicaments fumeur tabac grossesse enceinte antecedents sante
-        pathologie enfermedad enfermedades diagnostico tratamiento medicamento sintoma sintomas embarazo
-        embarazada discapacidad fumador fumadora tabaco salud patologia malattia malattie diagnosi trattamento
-        farmaco farmaci terapia gravidanza disabilita fumatore salute ziekte ziekten aandoening behandeling
-        medicatie zwanger roker rookt rookgedrag gezondheid doenca doencas tratamento gravidez gestante febre
-        deficiencia fumante saude dor_cronica hipertensao hipertension ipertensione dementia parkinson alzheimer
-        epilepsy
-        autism adhd htn hyp hbp hbpmed chf mi cvd copd tb hcv hbv ckd stds ulcer gout stroke_history heart_attack
-        chd angina_pectoris kidney kidney_disease liver lung lungs cardiac coronary vascular respiratory renal
-        ~pulse heart_rate heartrate resp_rate oxygen oxygen_saturation spo2 wbc rbc hematocrit haematocrit
-        lymphocytes neutrophils sodium potassium calcium urea bun crp ferritin lactate troponin tsh ~temp_c
-        body_temperature sofa saps apache gcs apgar nyha ecog karnofsky birads gleason tnm ~grade_of_tumor
-        metastasis metastases biopsy chemo chemotherapy radiotherapy radiation dialysis transplant transfusion
-        implant ~dosage daily_dose steroid steroids antibiotic antibiotics antidepressant insulin_use opioid
-        opioids cannabis marijuana cocaine heroin smk smkyrs smkstat nicotine vaping ecigarette binge
-        suicide suicidal self_harm insomnia sleep_disorder sleep_quality wheelchair deaf blind hearing_loss
-        visual_impairment fertility miscarriage menopause ~gravida ~parity gestation gestational_age
-        breastfeeding visit_reason reason_for_visit reason_for_absence sick_days sick_leave krankheitstage
-        krankenstand krankmeldung fehltage arzt_besuche arztbesuche blutzucker blutgruppe groesse_tumor
-        pflegegrad sucht alkohol alkoholkonsum drogen alcool tabagisme arret_maladie consommation_alcool
-        handicap_type vaccin vaccine_status hospitalisation groupe_sanguin alergia alergias vacuna vacunado
-        fuma alcoholismo hospitalizado grupo_sanguineo allergia vaccino vaccinato fuma_sigarette ricovero_causa
-        gruppo_sanguigno medicijnen medicijn ziekteverzuim bloedgroep allergieen vaccinatie alcoholgebruik
-        alergias_pt vacina vacinado internacao comorbidade comorbidades
-        pneumonia bronchitis sepsis influenza flu cold migraine arthritis osteoporosis anorexia bulimia schizophrenia
-        bipolar psychosis addiction alcoholism hepatitis cirrhosis pancreatitis gastritis appendicitis colitis crohn
-        psoriasis eczema dermatitis lupus sclerosis thrombosis embolism aneurysm arrhythmia fibrillation infarction
-        ischemia cardiomyopathy heart_failure leukemia lymphoma melanoma carcinoma malignant malignancy benign lesion
-        nodule lymph nodes node_count tumor_size hormone estrogen oestrogen progesterone receptor menopausal chronic
-        acute immunosuppressed immunosuppression immune immunity malaria tuberculosis dengue zika measles syphilis
-        gonorrhea chlamydia herpes hpv sti ebola neuropathy nephropathy retinopathy glaucoma cataract blindness
-        deafness vision hearing mobility paralysis dyslexia nausea vomiting diarrhea dyspnea breathlessness fatigue
-        dizziness seizure seizures rash swelling bleeding oxygen_therapy ventilator ventilation intubation
-        intensive_care emergency_visit er_visits hospital_stay hospital_days admission_diagnosis discharge_diagnosis
-        cause_of_death underlying_cause severity ~grav gravity ~prognosis accident accidents
-        work_accident fall falls fracture trauma wound burn poisoning overdose neumonia ~gripe ~grippe asma asthme
-        obesidad obesite obesitas fettleibigkeit ubergewicht uebergewicht adipositas diabete diabetico cancro
-         krebs kanker tumore herzinfarkt schlaganfall infarto ictus avc herzkrankheit lungenentzundung
-        pneumonie polmonite bronquitis bronchite epoc bpco dpoc hipertenso insuficiencia
-        insuffisance niereninsuffizienz nierenversagen leberwert cirrosis cirrose
-        inmunosupresion inmunosuprimido immunodepression imunossupressao tabaquismo tabagismo fumo fumar fumare
-         roken alkoholiker alcoholico alcolico alcolismo drogue drogues drogas stupefiants
-        estupefacientes stupefacenti drugs_gebruik drugsgebruik betaubungsmittel sobredosis uci ~uti terapia_intensiva
-        cuidados_intensivos soins_intensifs reanimation intensivstation intubado intube ventilado hospitalizacion
-        ricovero ricoverato opname ziekenhuisopname aufnahmegrund unfall unfalle unfaelle arbeitsunfall accidente
-        accidentes infortunio infortuni ongeval acidente acidentes verletzung verletzungen blessure lesion_grave
-        lesiones ferita letsel lesao gravedad gravite gravita gravidade schweregrad colesterol
-        cholesterin colesterolo glucosa glicemia glycemie glucose_level blutwert blutwerte
-        tension_arterial tension_arterielle pressione_arteriosa pressao_arterial bloeddruk azucar presion_arterial
-        deficit cegueira surdez ceguera sordera cecita sordita blindheit
-        taubheit gehorlos sehbehinderung visuelle auditive invalidite invalidez invalidita behindert handicape
-        discapacitado deficiente autismo autismus dislexia dyslexie legasthenie foerderbedarf forderbedarf
-        sonderpadagogisch special_needs special_education depresion depressao depressione depressie angst ansiedad
-        ansia ansiedade angoisse psychisch psichico salud_mental sante_mentale saude_mental geestelijke_gezondheid
-        suicidio selbstmord zelfmoord menarche menstruation ivf parto aborto avortement abtreibung schmerz schmerzen
-        dolor douleur dolore pijn fieber fiebre fievre febbre koorts husten tos toux tosse hoest sintomatologia
-        impfstoff vacunacion vaccination_covid medicina farmacos arzneimittel wirkstoff remede dosis dosierung
-        posologie hormontherapie hormone_therapy chemotherapie quimioterapia chemioterapia bestrahlung
-        radioterapia ~dm ~cad ~af ~pvd ~cva ~hf ~esrd ~hiv_status ~hgb ~hb ~plt ~alt ~ast ~alp
-        ~ggt ~egfr ~hct ~mcv ~inr ~ldh ~tg fev1 fvc ecg ekg mri ct_scan xray echo lvef ef cpk
-         serum_sodium serum ~dose_mg regimen ~cycle ~trt ~treatment_arm placebo
-        hgb hct wbc rbc ast alt ldlc hdlc hs_crp crp esr ecg ekg bun egfr tsh sodium potassium calcium
-        protein_level biomarker
-        serum plasma tumor_grade tumour_grade histology cell_type celltype karnofsky karno ecog nyha apache sofa
-        gcs apgar
-        gestation gestational_age gestation_weeks prenatal premature preterm premie low_birth_weight
-        lowbirthweight birthwt
-        highbp high_bp hichol high_chol physlim chronic nchronic lchronic limitation limitations sleep_hours
-        hours_sleep
-        cesd ces_d beck bdi phq mcs pcs drinks_per_day avg_drinks max_drinks drugrisk sexrisk heroin cocaine marijuana
-        cannabis substance substance_abuse overdose detox homeless homelessness physically_active
-        strength_training ~insurance insured uninsured health_insurance medicaid medicare health_plan krankenkasse
-        krankenversicherung mutuelle aseguradora phosphatase alkaline_phosphatase protein proteins globulin""",
+        """~inj injury_severity inj_sev ~sev severity asa asa_class asa_score cd4 cd8 cd4_count cd8_count ~hr sysbp
+        diasbp sys_bp dia_bp special_needs special_need necessidade_especial necesidades_especiales besoins_particuliers
+        foerderbedarf forderbedarf ziekmelding krankmeldung krankheitstage hospitalized hospitalised hospitalizado
+        disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9 ~condition
+        conditions illness disorder syndrome symptom symptoms cancer tumor tumour heart_disease hypertension diabetes
+        diabetic asthma hiv aids depression anxiety mental mental_health psych infection infected covid covid19
+        sars_cov_2 test_result pregnancy pregnancies pregnant birth_control birthcontrol contraception contraceptive
+        abortion allergy allergies injury injuries surgery operation ~procedure treatment treated ~treat therapy
+        medication medications medicine drug drugs drug_use ~dose prescription chest_pain angina bronch blood_pressure
+        bloodpressure sbp dbp ~bp systolic diastolic trestbps glucose avg_glucose_level insulin blood_sugar
+        fasting_blood_sugar cholesterol chol hdl ldl triglycerides hemoglobin haemoglobin hba1c a1c a1cresult creatinine
+        bilirubin albumin platelet platelets alk_phos ejection_fraction viral_load ct_value ct_result cd4 psa bmi
+        body_mass_index birth_weight birthweight bwt blood_type blood_group smoking smoker smoke smoked smokes
+        smoking_status smokeintensity smokeyrs qsmk cigarettes cigs tobacco alcohol alcoholfreq drinking drinker dalc
+        walc disability disabled handicap impairment genetic genotype mutation tumor_stage ~stage ascites hepato edema
+        spiders comorbidity comorbidities health health_status genhlth genhealth menthlth physhlth general_health physlm
+        disea hlthg hlthf hlthp ndisease mdvis ~visits doctor_visits dis dear deye ddrs dphy drem dout overweight obese
+        obesity vaccinated vaccination vaccine headache weakness fever cough pain exercise_angina thalach oldpeak
+        serum_creatinine anaemia anemia high_blood_pressure finding findings lab_result ~rx ~arm hospitalized
+        hospitalization icu intubated ventilated readmitted diagnose diagnosen hauptdiagnose nebendiagnose krankheit
+        erkrankung befund befunde symptome medikament medikamente behandlung therapie blutdruck raucher raucherin
+        rauchen rauchstatus allergie allergien schwanger schwangerschaft behinderung schwerbehinderung impfung
+        impfstatus gesundheit laborwert vorerkrankung vorerkrankungen maladie maladies diagnostic traitement medicament
+        medicaments fumeur tabac grossesse enceinte antecedents sante pathologie enfermedad enfermedades diagnostico
+        tratamiento medicamento sintoma sintomas embarazo embarazada discapacidad fumador fumadora tabaco salud
+        patologia malattia malattie diagnosi trattamento farmaco farmaci terapia gravidanza disabilita fumatore salute
+        ziekte ziekten aandoening behandeling medicatie zwanger roker rookt rookgedrag gezondheid doenca doencas
+        tratamento gravidez gestante febre deficiencia fumante saude dor_cronica hipertensao hipertension ipertensione
+        dementia parkinson alzheimer epilepsy autism adhd htn hyp hbp hbpmed chf mi cvd copd tb hcv hbv ckd stds ulcer
+        gout stroke_history heart_attack chd angina_pectoris kidney kidney_disease liver lung lungs cardiac coronary
+        vascular respiratory renal ~pulse heart_rate heartrate resp_rate oxygen oxygen_saturation spo2 wbc rbc
+        hematocrit haematocrit lymphocytes neutrophils sodium potassium calcium urea bun crp ferritin lactate troponin
+        tsh ~temp_c body_temperature sofa saps apache gcs apgar nyha ecog karnofsky birads gleason tnm ~grade_of_tumor
+        metastasis metastases biopsy chemo chemotherapy radiotherapy radiation dialysis transplant transfusion implant
+        ~dosage daily_dose steroid steroids antibiotic antibiotics antidepressant insulin_use opioid opioids cannabis
+        marijuana cocaine heroin smk smkyrs smkstat nicotine vaping ecigarette binge suicide suicidal self_harm insomnia
+        sleep_disorder sleep_quality wheelchair deaf blind hearing_loss visual_impairment fertility miscarriage
+        menopause ~gravida ~parity gestation gestational_age breastfeeding visit_reason reason_for_visit
+        reason_for_absence sick_days sick_leave krankheitstage krankenstand krankmeldung fehltage arzt_besuche
+        arztbesuche blutzucker blutgruppe groesse_tumor pflegegrad sucht alkohol alkoholkonsum drogen alcool tabagisme
+        arret_maladie consommation_alcool handicap_type vaccin vaccine_status hospitalisation groupe_sanguin alergia
+        alergias vacuna vacunado fuma alcoholismo hospitalizado grupo_sanguineo allergia vaccino vaccinato
+        fuma_sigarette ricovero_causa gruppo_sanguigno medicijnen medicijn ziekteverzuim bloedgroep allergieen
+        vaccinatie alcoholgebruik alergias_pt vacina vacinado internacao comorbidade comorbidades pneumonia bronchitis
+        sepsis influenza flu cold migraine arthritis osteoporosis anorexia bulimia schizophrenia bipolar psychosis
+        addiction alcoholism hepatitis cirrhosis pancreatitis gastritis appendicitis colitis crohn psoriasis eczema
+        dermatitis lupus sclerosis thrombosis embolism aneurysm arrhythmia fibrillation infarction ischemia
+        cardiomyopathy heart_failure leukemia lymphoma melanoma carcinoma malignant malignancy benign lesion nodule
+        lymph nodes node_count tumor_size hormone estrogen oestrogen progesterone receptor menopausal chronic acute
+        immunosuppressed immunosuppression immune immunity malaria tuberculosis dengue zika measles syphilis gonorrhea
+        chlamydia herpes hpv sti ebola neuropathy nephropathy retinopathy glaucoma cataract blindness deafness vision
+        hearing mobility paralysis dyslexia nausea vomiting diarrhea dyspnea breathlessness fatigue dizziness seizure
+        seizures rash swelling bleeding oxygen_therapy ventilator ventilation intubation intensive_care emergency_visit
+        er_visits hospital_stay hospital_days admission_diagnosis discharge_diagnosis cause_of_death underlying_cause
+        severity ~grav gravity ~prognosis accident accidents work_accident fall falls fracture trauma wound burn
+        poisoning overdose neumonia ~gripe ~grippe asma asthme obesidad obesite obesitas fettleibigkeit ubergewicht
+        uebergewicht adipositas diabete diabetico cancro krebs kanker tumore herzinfarkt schlaganfall infarto ictus avc
+        herzkrankheit lungenentzundung pneumonie polmonite bronquitis bronchite epoc bpco dpoc hipertenso insuficiencia
+        insuffisance niereninsuffizienz nierenversagen leberwert cirrosis cirrose inmunosupresion inmunosuprimido
+        immunodepression imunossupressao tabaquismo tabagismo fumo fumar fumare roken alkoholiker alcoholico alcolico
+        alcolismo drogue drogues drogas stupefiants estupefacientes stupefacenti drugs_gebruik drugsgebruik
+        betaubungsmittel sobredosis uci ~uti terapia_intensiva cuidados_intensivos soins_intensifs reanimation
+        intensivstation intubado intube ventilado hospitalizacion ricovero ricoverato opname ziekenhuisopname
+        aufnahmegrund unfall unfalle unfaelle arbeitsunfall accidente accidentes infortunio infortuni ongeval acidente
+        acidentes verletzung verletzungen blessure lesion_grave lesiones ferita letsel lesao gravedad gravite gravita
+        gravidade schweregrad colesterol cholesterin colesterolo glucosa glicemia glycemie glucose_level blutwert
+        blutwerte tension_arterial tension_arterielle pressione_arteriosa pressao_arterial bloeddruk azucar
+        presion_arterial deficit cegueira surdez ceguera sordera cecita sordita blindheit taubheit gehorlos
+        sehbehinderung visuelle auditive invalidite invalidez invalidita behindert handicape discapacitado deficiente
+        autismo autismus dislexia dyslexie legasthenie foerderbedarf forderbedarf sonderpadagogisch special_needs
+        special_education depresion depressao depressione depressie angst ansiedad ansia ansiedade angoisse psychisch
+        psichico salud_mental sante_mentale saude_mental geestelijke_gezondheid suicidio selbstmord zelfmoord menarche
+        menstruation ivf parto aborto avortement abtreibung schmerz schmerzen dolor douleur dolore pijn fieber fiebre
+        fievre febbre koorts husten tos toux tosse hoest sintomatologia impfstoff vacunacion vaccination_covid medicina
+        farmacos arzneimittel wirkstoff remede dosis dosierung posologie hormontherapie hormone_therapy chemotherapie
+        quimioterapia chemioterapia bestrahlung radioterapia ~dm ~cad ~af ~pvd ~cva ~hf ~esrd ~hiv_status ~hgb ~hb ~plt
+        ~alt ~ast ~alp ~ggt ~egfr ~hct ~mcv ~inr ~ldh ~tg fev1 fvc ecg ekg mri ct_scan xray echo lvef ef cpk
+        serum_sodium serum ~dose_mg regimen ~cycle ~trt ~treatment_arm placebo hgb hct wbc rbc ast alt ldlc hdlc hs_crp
+        crp esr ecg ekg bun egfr tsh sodium potassium calcium protein_level biomarker serum plasma tumor_grade
+        tumour_grade histology cell_type celltype karnofsky karno ecog nyha apache sofa gcs apgar gestation
+        gestational_age gestation_weeks prenatal premature preterm premie low_birth_weight lowbirthweight birthwt highbp
+        high_bp hichol high_chol physlim chronic nchronic lchronic limitation limitations sleep_hours hours_sleep cesd
+        ces_d beck bdi phq mcs pcs drinks_per_day avg_drinks max_drinks drugrisk sexrisk heroin cocaine marijuana
+        cannabis substance substance_abuse overdose detox homeless homelessness physically_active strength_training
+        ~insurance insured uninsured health_insurance medicaid medicare health_plan krankenkasse krankenversicherung
+        mutuelle aseguradora phosphatase alkaline_phosphatase protein proteins globulin""",
     ),
     Meaning(
         "an outcome",
         "sensitive",
         """outcome outcomes ~result ~results death died dead deceased mortality survived survival alive ~status ~event
-        censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid
-        attrition churn churned exited default defaulted loan_status default_payment ~target ~label ~y
-        ~class_label ~response converted subscribed deposit ~left ~turnover relapse recurrence remission
-        complication complications los length_of_stay lengthofstay discharge_status disposition vital_status
-        vitalstatus dead90 hospital_death death_event fustat ~fail dropout ~dropped ~approved approval
-        loan_approved ~accepted admitted_to_college action_taken denied hired promoted promotion stroke
-        fraud fraud_reported is_fraud claim_status ergebnis ergebnisse todesfall gestorben verstorben ~tod
-        uberlebt ueberlebt kundigung kuendigung ausgang ~resultat resultats deces decede evolution_clinique
-        resultado resultados fallecido fallecida muerte defuncion risultato risultati esito decesso deceduto
-        morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte abandono cancelled
-        canceled is_canceled cancellation survivor survivors dth died_in_hospital hospital_mortality mortality_30d
-        mortality_flag is_dead readmission readmit readmit_30 readmitted_30 no_show noshow show_up
-        convicted_again reoffended reoffend rehospitalized quit quit_job resigned terminated layoff laid_off
-        termination termination_reason reason_for_leaving leave_reason departure_reason fired retention retained
-        passed ~pass failed failure dropped_out graduation graduated graduation_status completed
-        completion_status admit ~admission_decision decision verdict_final won lost_to_follow_up withdrawal
-        progression_free relapsed recovered recovery cured deterioration worsened responder non_responder
-        delinquent delinquency bankruptcy charged_off repaid paid_back purchased clicked conversion
-        kuendigungsgrund kundigungsgrund austrittsgrund abbruch bestanden durchgefallen genesen motif_depart
-        demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
-        dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento
-        motivo_saida aprovado reprovado
-        abandona abandono_escolar uitstroom vertrek vertrekt vertrokken uitval departs ~depart salida_voluntaria
-        renuncia cessazione ~uscita saida_voluntaria bewilligt bewilligung ablehnung abgelehnt accorde refuse refuse_octroi
-        concedido denegado respinto toegekend afgewezen deferido indeferido
-        expire expired deceased_flag fatal fatality fatalities killed survived_flag ~cens ~relapse_free
-        ~progressed progression delinq dlq late_payment past_due pastdue overdue days_late_payment
-        missed_payment arrears nonpayment foreclosure write_off npl chargeoff claim claims claimed ~clm
-        claim_count claim_frequency claim_occurred accident_claim lapse lapsed surrender cancelled_policy revoked
-        revocation suspended suspension expelled expulsion truancy termination_date_reason
+        censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid attrition
+        churn churned exited default defaulted loan_status default_payment ~target ~label ~y ~class_label ~response
+        converted subscribed deposit ~left ~turnover relapse recurrence remission complication complications los
+        length_of_stay lengthofstay discharge_status disposition vital_status vitalstatus dead90 hospital_death
+        death_event fustat ~fail dropout ~dropped ~approved approval loan_approved ~accepted admitted_to_college
+        action_taken denied hired promoted promotion stroke fraud fraud_reported is_fraud claim_status ergebnis
+        ergebnisse todesfall gestorben verstorben ~tod uberlebt ueberlebt kundigung kuendigung ausgang ~resultat
+        resultats deces decede evolution_clinique resultado resultados fallecido fallecida muerte defuncion risultato
+        risultati esito decesso deceduto morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte
+        abandono cancelled canceled is_canceled cancellation survivor survivors dth died_in_hospital hospital_mortality
+        mortality_30d mortality_flag is_dead readmission readmit readmit_30 readmitted_30 no_show noshow show_up
+        convicted_again reoffended reoffend rehospitalized quit quit_job resigned terminated layoff laid_off termination
+        termination_reason reason_for_leaving leave_reason departure_reason fired retention retained passed ~pass failed
+        failure dropped_out graduation graduated graduation_status completed completion_status admit ~admission_decision
+        decision verdict_final won lost_to_follow_up withdrawal progression_free relapsed recovered recovery cured
+        deterioration worsened responder non_responder delinquent delinquency bankruptcy charged_off repaid paid_back
+        purchased clicked conversion kuendigungsgrund kundigungsgrund austrittsgrund abbruch bestanden durchgefallen
+        genesen motif_depart demission licenciement abandon reussite echec desercion baja motivo_baja aprobado reprobado
+        dimissione_esito licenziamento motivo_cessazione ontslag reden_vertrek geslaagd desligamento motivo_saida
+        aprovado reprovado abandona abandono_escolar uitstroom vertrek vertrekt vertrokken uitval salida_voluntaria
+        renuncia cessazione ~uscita saida_voluntaria bewilligt bewilligung ablehnung abgelehnt accorde refuse
+        refuse_octroi judgment judgement ruling urteil jugement fallo_judicial sentenza vonnis julgamento evicted
+        eviction concedido denegado respinto toegekend afgewezen deferido indeferido expire expired deceased_flag fatal
+        fatality fatalities killed survived_flag ~cens ~relapse_free ~progressed progression delinq dlq late_payment
+        past_due pastdue overdue days_late_payment missed_payment arrears nonpayment foreclosure write_off npl chargeoff
+        claim claims claimed ~clm claim_count claim_frequency claim_occurred accident_claim lapse lapsed surrender
+        cancelled_policy revoked revocation suspended suspension expelled expulsion truancy termination_date_reason
         left_company leaver leavers stay_or_leave voluntary_exit offboarding reincarcerated rearrested recommitment
         technical_violation violation violations infraction infractions pardoned acquitted dismissed_case
         released_on_bail sentence_length sentencing final_status final_result ~final_outcome classification
-        clasificacion classificacao classificazione classificatie klassifikation einstufung
-        dropout_flag enrolled_next_year retention_flag placed placement got_job job_offer offer_accepted
-        employed_after schaden schaeden schadenzahl schadenfall schadenfaelle schadenhohe schadenhoehe sinistre
-        sinistres siniestro siniestros sinistro sinistri schade schadeclaim schadebedrag reclamacion indemnisation
-        indemnizacion indennizzo zahlungsverzug zahlungsausfall ruckstand rueckstand mahnung mahnungen inkasso
-        insolvenz impaye impayes impago impagos morosidad moroso mora insolvenza inadempienza insoluto wanbetaling
-        betalingsachterstand achterstand faillissement inadimplencia inadimplente atraso atraso_pagamento calote
-        gekuendigt gekundigt kuendigt resilie resiliation cancelado cancelacion baja_voluntaria disdetta
-        disdettato opgezegd opzegging cancelamento cancelou versetzt sitzengeblieben nichtversetzung redoublement
-        redouble repite repetidor bocciato promosso zittengebleven reprovacao decrochage abandono_escolar abbrecher
-        studienabbruch schulabbruch entlassen entlassungsgrund grund_austritt ausgeschieden fluktuation renvoi
-        licencie despido despedido renuncia licenziato dimissioni ontslagen vertrokken demitido demissao rotatividade
-        ruckfall rueckfall ruckfallig rueckfaellig recidive recidiva reincidencia reincidente recaida ricaduta
-        terugval heilung guerison curacion guarigione genezing cura ueberlebenszeit uberlebenszeit survie sobrevida
-        sopravvivenza supervivencia overleving verstorben_am fallecimiento falecimento falecido
-        genehmigt abgelehnt bewilligt accorde refuse aprobacion rechazado approvato respinto goedgekeurd afgewezen
-        rejeitado
-        reject rejected rejection participation participates participate lfp labor_force_participation callback
-        call_back called_back reemployed re_employed event_occurred event_indicator ~delta improved improvement""",
+        clasificacion classificacao classificazione classificatie klassifikation einstufung dropout_flag
+        enrolled_next_year retention_flag placed placement got_job job_offer offer_accepted employed_after schaden
+        schaeden schadenzahl schadenfall schadenfaelle schadenhohe schadenhoehe sinistre sinistres siniestro siniestros
+        sinistro sinistri schade schadeclaim schadebedrag reclamacion indemnisation indemnizacion indennizzo
+        zahlungsverzug zahlungsausfall ruckstand rueckstand mahnung mahnungen inkasso insolvenz impaye impayes impago
+        impagos morosidad moroso mora insolvenza inadempienza insoluto wanbetaling betalingsachterstand achterstand
+        faillissement inadimplencia inadimplente atraso atraso_pagamento calote gekuendigt gekundigt kuendigt resilie
+        resiliation cancelado cancelacion baja_voluntaria disdetta disdettato opgezegd opzegging cancelamento cancelou
+        versetzt sitzengeblieben nichtversetzung redoublement redouble repite repetidor bocciato promosso zittengebleven
+        reprovacao decrochage abandono_escolar abbrecher studienabbruch schulabbruch entlassen entlassungsgrund
+        grund_austritt ausgeschieden fluktuation renvoi licencie despido despedido renuncia licenziato dimissioni
+        ontslagen vertrokken demitido demissao rotatividade ruckfall rueckfall ruckfallig rueckfaellig recidive recidiva
+        reincidencia reincidente recaida ricaduta terugval heilung guerison curacion guarigione genezing cura
+        ueberlebenszeit uberlebenszeit survie sobrevida sopravvivenza supervivencia overleving verstorben_am
+        fallecimiento falecimento falecido genehmigt abgelehnt bewilligt accorde refuse aprobacion rechazado approvato
+        respinto goedgekeurd afgewezen rejeitado reject rejected rejection participation participates participate lfp
+        labor_force_participation callback call_back called_back reemployed re_employed event_occurred event_indicator
+        ~delta improved improvement""",
     ),
     Meaning(
         MONEY,
         "sensitive",
-        """dividend dividends interest_income pensions annuity loonschaal maandloon uurloon jaarloon salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
-        monthly_income monthlyincome annual_income household_income compensation bonus ~charges
-        monthly_charges total_charges ~cost ~costs expense expenses expenditure ~amount balance debt debts
-        ~loan loan_amount loan_amnt credit_amount credit_score credit_history creditworthiness credit_risk
-        savings net_worth wealth assets pension ~benefits capital_gain capital_loss capitalgain capitalloss
-        stock_option_level pay pay_rate percent_salary_hike bill_amt pay_amt limit_bal linc logc annual_inc
-        dti income2 pincp pernp wagp hincp fincp indfmpir indhhin2 poverty medical_bills meddol premium
-        annual_premium spending_score ~purchase ~fare re74 re75 re78 lwage mortgage grant_amount
-        claim_amount total_claim_amount checking_account checking_status savings_status gehalt lohn
-        einkommen verdienst schulden rente vermogen vermoegen nettoeinkommen bruttoeinkommen
-        haushaltseinkommen salaire salaires revenu revenus dette dettes ~patrimoine sueldo salario ingresos
-        ~renta deuda deudas stipendio reddito redditi retribuzione debito debiti salaris loon inkomen
-        ~schuld schulden_bedrag vermogen_nl rendimento ~renda divida dividas vencimento ordenado
-        ~cst chrg sal_annual base_salary basesalary salary_usd salary_in_usd hourly_wage wage_rate tips
-        allowance stipend scholarship_amount payment payments amount_paid paid_amount monthly_payment
-        installment credit_limit credit_card_debt total_debt revolving_balance spend spending ~price_paid
-        purchase_amount money_spent income_group income_level income_bracket income_class incomegroup hhincome
-        hh_income faminc fam_income familyincome family_income wealth_index windex ~welfare food_stamps
-        public_assistance social_benefits child_support alimony tax taxes tax_paid refund monatsgehalt
-        jahresgehalt stundenlohn bruttogehalt nettogehalt bruttolohn nettolohn kaufkraft kredit kreditsumme
-        kontostand prime remuneration ressources ~montant revenu_mensuel salaire_brut salaire_net sueldo_base
-        ingreso ingreso_mensual ingreso_familiar prestamo saldo reddito_annuo mutuo saldo_conto uitkering
-        spaargeld hypotheek bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo
-        ~amt ~amnt payroll overtime_pay severance debt_ratio credit_line credit_lines
-        open_credit loans utilization credit_utilization revolving equity investment investments portfolio deposits
-        withdrawals donation donations home_value house_value property_value subsidy welfare_recipient
-        medicaid_recipient benefit_amount out_of_pocket medical_expenses
-        medical_cost treatment_cost insurance_charges premium_amount beitrag jahresbeitrag monatsbeitrag praemie
-        versicherungsbeitrag pramie miete mietkosten kosten betrag ausgaben ersparnisse zulage sozialhilfe hartz
-        burgergeld buergergeld wohngeld unterhalt steuer steuern cotisation loyer depenses epargne allocation
-        allocations impot impots pret credit_immobilier aide_sociale cuota gasto gastos ahorro ahorros alquiler
-        hipoteca impuesto impuestos subsidio pension_mensual nomina premio affitto spesa spese risparmi tassa tasse
-        imposta sussidio prestito stipendio_lordo pensione premie huur uitgaven spaarrekening belasting toeslag
-        bijstand lening pensioen premio_anual aluguel aluguer despesa despesas poupanca imposto
-        impostos bolsa_familia beneficio prestacao renda_per_capita quintil quintile decile_income income_quintile
-        income_decile""",
+        """amount_owed owed bourse boursier boursiere becario bolsista dividend dividends interest_income pensions
+        annuity loonschaal maandloon uurloon jaarloon salary salaries income incomes ~inc wage wages earnings earning
+        hourly_rate daily_rate monthly_rate monthly_income monthlyincome annual_income household_income compensation
+        bonus ~charges monthly_charges total_charges ~cost ~costs expense expenses expenditure ~amount balance debt
+        debts ~loan loan_amount loan_amnt credit_amount credit_score credit_history creditworthiness credit_risk savings
+        net_worth wealth assets pension ~benefits capital_gain capital_loss capitalgain capitalloss stock_option_level
+        pay pay_rate percent_salary_hike bill_amt pay_amt limit_bal linc logc annual_inc dti income2 pincp pernp wagp
+        hincp fincp indfmpir indhhin2 poverty medical_bills meddol premium annual_premium spending_score ~purchase ~fare
+        re74 re75 re78 lwage mortgage grant_amount claim_amount total_claim_amount checking_account checking_status
+        savings_status gehalt lohn einkommen verdienst schulden rente vermogen vermoegen nettoeinkommen bruttoeinkommen
+        haushaltseinkommen salaire salaires revenu revenus dette dettes ~patrimoine sueldo salario ingresos ~renta deuda
+        deudas stipendio reddito redditi retribuzione debito debiti salaris loon inkomen ~schuld schulden_bedrag
+        vermogen_nl rendimento ~renda divida dividas vencimento ordenado ~cst chrg sal_annual base_salary basesalary
+        salary_usd salary_in_usd hourly_wage wage_rate tips allowance stipend scholarship_amount payment payments
+        amount_paid paid_amount monthly_payment installment credit_limit credit_card_debt total_debt revolving_balance
+        spend spending ~price_paid purchase_amount money_spent income_group income_level income_bracket income_class
+        incomegroup hhincome hh_income faminc fam_income familyincome family_income wealth_index windex ~welfare
+        food_stamps public_assistance social_benefits child_support alimony tax taxes tax_paid refund monatsgehalt
+        jahresgehalt stundenlohn bruttogehalt nettogehalt bruttolohn nettolohn kaufkraft kredit kreditsumme kontostand
+        prime remuneration ressources ~montant revenu_mensuel salaire_brut salaire_net sueldo_base ingreso
+        ingreso_mensual ingreso_familiar prestamo saldo reddito_annuo mutuo saldo_conto uitkering spaargeld hypotheek
+        bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo ~amt ~amnt payroll overtime_pay
+        severance debt_ratio credit_line credit_lines open_credit loans utilization credit_utilization revolving equity
+        investment investments portfolio deposits withdrawals donation donations home_value house_value property_value
+        subsidy welfare_recipient medicaid_recipient benefit_amount out_of_pocket medical_expenses medical_cost
+        treatment_cost insurance_charges premium_amount beitrag jahresbeitrag monatsbeitrag praemie versicherungsbeitrag
+        pramie miete mietkosten kosten betrag ausgaben ersparnisse zulage sozialhilfe hartz burgergeld buergergeld
+        wohngeld unterhalt steuer steuern cotisation loyer depenses epargne allocation allocations impot impots pret
+        credit_immobilier aide_sociale cuota gasto gastos ahorro ahorros alquiler hipoteca impuesto impuestos subsidio
+        pension_mensual nomina premio affitto spesa spese risparmi tassa tasse imposta sussidio prestito stipendio_lordo
+        pensione premie huur uitgaven spaarrekening belasting toeslag bijstand lening pensioen premio_anual aluguel
+        aluguer despesa despesas poupanca imposto impostos bolsa_familia beneficio prestacao renda_per_capita quintil
+        quintile decile_income income_quintile income_decile""",
     ),
     Meaning(
         TIME_TO_EVENT,
@@ -624,6 +607,7 @@ SENSITIVE = (
         math maths mathe mathematics mathematik mathematiques matematica matematicas wiskunde algebra arithmetic reading
         writing spelling ~read ~write ~science ~sciences ~physics ~chemistry ~biology lecture_score lesen schreiben
         rechnen lecture_niveau lectura escritura lettura scrittura leitura escrita lezen rekenen
+        ~mention degree_class degclass indice_punteggio
         beoordeling bewertung evaluacion valutazione avaliacao entretien
         approval_rating thermometer feeling_thermometer self_rated self_rating rated_by ~eval evaluations beauty looks
         attractiveness opinion_poll agree disagree""",
@@ -670,6 +654,7 @@ _FILLERS = """
     monat monatlich monats maand maandelijks mensuel mensuelle mensual mensile mensal jahr jahres jaar annuel annuelle
     anual annuo annua
     jours giorni dias dagen stunden hours rate within history hist use used taking takes any past
+    class classe clase klasse
     norm normed normalized standardized scaled adj adjusted centered cum cumulative sum index hx
 """
 PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())

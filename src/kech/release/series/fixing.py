@@ -44,8 +44,8 @@ def fill_policy(request: Request, known: Mapping[str, Any]) -> Request:
 
 
 def read_policy(request: Request) -> dict[str, Any]:
-    """What a request says of rows that come, leave or change."""
-    return {name: request.value(name) for name in POLICY}
+    """What a request says of rows that come, leave or change, and later versions do too."""
+    return {name: request.value(name) for name in POLICY if name != "most_changed"}
 
 
 def fix_request(table: Table, request: Request, format: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kech._kernels import find_hashes, hash_texts
 from kech.axes.spelling import fold_person
 from kech.system.secret import OwnerSecret
+from kech.tables.batches import fill_indices
 
 Hashes: TypeAlias = NDArray[np.uint8]  # rows x 16
 
@@ -94,7 +95,7 @@ class RowHasher:
             column = column.dictionary_encode()
         texts = mark_texts(fold.fold_texts(column.dictionary.cast(pa.string())))
         listed = as_single_values(hash_array(key, pa.concat_arrays([texts, pa.array([MISSING])])))
-        return listed, column.indices.fill_null(len(listed) - 1).to_numpy(zero_copy_only=False)
+        return listed, fill_indices(column, len(listed) - 1)
 
     def _hash(self, purpose: str, rows: Hashes) -> Hashes:
         key = blake2b(key=self._key, digest_size=32, person=purpose.encode()).digest()

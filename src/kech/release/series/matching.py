@@ -73,7 +73,7 @@ class Match:
     def people(self) -> Hashes:
         """Of each row of the history: its person as the table says now, or as it was known last."""
         known = np.flatnonzero(self.history_row >= 0)
-        people = self.history.rows.person.copy()
+        people = self.history.people.copy()
         people[self.history_row[known]] = self.person[known]
         return people
 

@@ -20,7 +20,7 @@ from kech.release.series.hashes import Hashes, RowHasher, count_before, find_pos
 from kech.release.series.store import Cohorts, Ints, PublishedRows
 from kech.release.tallies import CellTally
 from kech.release.writing import write_batches
-from kech.tables.batches import shuffle_rows
+from kech.tables.batches import fill_indices, shuffle_rows
 
 AT_ONCE = 100_000  # rows that are written together
 COPIES = 6  # of a file, in memory: its text, its cells, both files together, a part of them in another order
@@ -78,8 +78,7 @@ def number_labels(rows: Any, labels: Sequence[str]) -> tuple[Any, Ints]:
     texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
     for column in texts:
         coded = column.dictionary_encode()
-        number = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
-        both = pa.array(group * (len(coded.dictionary) + 1) + number)
+        both = pa.array(group * (len(coded.dictionary) + 1) + fill_indices(coded, len(coded.dictionary)))
         group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]

@@ -29,6 +29,7 @@ from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import (
     FORMAT,
+    PARTS,
     History,
     Ints,
     SeriesFile,
@@ -361,7 +362,7 @@ def list_needed_versions(series_file: SeriesFile | None, history: History) -> li
 
 def empty_history() -> History:
     """The history of a series without versions."""
-    return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
+    return build_history({part: [] for part in PARTS}, [], [])
 
 
 def split_own_files(

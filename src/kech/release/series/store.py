@@ -32,11 +32,13 @@ from kech.system.files import (
     write_text,
 )
 
-FORMAT = 2
+FORMAT = 3
 LABEL = "label "  # with which names of columns of labels begin
 SERIES_FILE, LOCK = "series.json", "series.lock"
-PARTS = ("rows", "cohorts", "moves")  # of each version, as Arrow files
-OWN = re.compile(r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|certificate)\.\w+")
+PARTS = ("rows", "cohorts", "moves", "people")  # of each version, as Arrow files
+OWN = re.compile(
+    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|certificate)\.\w+"
+)
 HASHES = ("key", "whole", "cells", "other", "person")
 
 Ints = NDArray[np.int64]
@@ -116,6 +118,7 @@ class History:
     rows: PublishedRows
     cohorts: Cohorts
     moves: Sequence[Moves]
+    people: Hashes  # of each row its person, as the last version that had the row named it
 
     def alive(self, version: int) -> NDArray[np.bool_]:
         """Whether each cohort is part of a version."""
@@ -294,6 +297,12 @@ def cohorts_table(labels: Any, size: Ints, people: Ints) -> Any:
     return pa.table({"size": size, "people": people} | {LABEL + name: cells for name, cells in columns.items()})
 
 
+def people_table(before: Hashes, now: Hashes) -> Any:
+    """Rows whose person a version names in another way than the versions before, as they are kept."""
+    row = np.flatnonzero((before != now).any(axis=1))
+    return pa.table({"row": row, "person": as_arrow(now[row])})
+
+
 def empty_labels(names: Sequence[str]) -> Any:
     """Labels of no cohorts."""
     return pa.schema([(LABEL + name, pa.string()) for name in names]).empty_table()
@@ -317,9 +326,11 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
         Moves(number, as_ints(part["cohort"]), np.asarray(part["back"].to_numpy(), bool))
         for number, part in zip(numbers, parts["moves"], strict=True)
     ]
-    return History(
-        PublishedRows(**hashes, cohort=cohort), Cohorts(labels.rename_columns(names), size, people, born), moves
-    )
+    rows = PublishedRows(**hashes, cohort=cohort)
+    last_people = rows.person.copy()
+    for part in parts["people"]:
+        last_people[as_ints(part["row"])] = as_hashes(part["person"])
+    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people)
 
 
 def as_ints(column: Any) -> Ints:

@@ -26,7 +26,16 @@ from kech.release.series.joining import find_kinds, is_informative, join_axes, j
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
-from kech.release.series.store import History, Ints, PublishedRows, SeriesFile, SeriesVersion, cohorts_table, rows_table
+from kech.release.series.store import (
+    History,
+    Ints,
+    PublishedRows,
+    SeriesFile,
+    SeriesVersion,
+    cohorts_table,
+    people_table,
+    rows_table,
+)
 from kech.release.writing import WRITTEN_FORMATS, as_json, write_batches
 from kech.request import Request
 from kech.system.console import report
@@ -315,6 +324,7 @@ def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
         "rows": rows_table(arrivals.rows),
         "cohorts": cohorts_table(arrivals.labels, arrivals.size, arrivals.people),
         "moves": pa.table({"cohort": moved, "back": update.returning[moved]}),
+        "people": people_table(update.history.people, update.match.people),
     }
 
 

@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { button, dialog, field, h, input, quoted, refusal, replace, select } from "./dom.js";
-import { choose, defaultOf, fieldOf, optionsOf } from "./forms.js";
+import { choose, defaultOf, fieldOf, numberBox, optionsOf } from "./forms.js";
 import { about } from "./model.js";
 import { edit, set, state, take } from "./store.js";
 import { t } from "./text.js";
@@ -54,7 +54,7 @@ export function reading() {
     h("div", { class: "fields" },
       isText && field(t("delimiter"), select([["", t("foundItself")], ...optionsOf("delimiter")], now.delimiter ?? "", put("delimiter"))),
       isBook && field(t("sheet"), input("text", now.sheet ?? "", (value) => put("sheet")(value || null), { placeholder: t("firstSheet") })),
-      (isText || isBook) && field(t("headerLine"), input("number", now.header_line ?? "", (value) => put("header_line")(value ? Number(value) : null), { min: 1, placeholder: "1" })),
+      (isText || isBook) && field(t("headerLine"), numberBox("header_line", now.header_line ?? "", (value) => put("header_line")(value === "" ? null : Number(value)))),
       pick("encoding"), pick("decimal"), pick("dates"),
       field(t("nulls"), input("text", (now.null_values ?? []).join(", "), (value) => put("null_values")(split(value)), { placeholder: fieldOf("null_values").example.replaceAll(" ", ", ") }))),
     isText && tick("rename_duplicates", now, put), tick("fold_variants", now, put));

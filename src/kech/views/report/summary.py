@@ -114,13 +114,19 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
-    sentences = (*says[:-1], *(f"{last} Release it with --l 2." for last in says[-1:]))
+    remedy = (" Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price())
+    sentences = (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
     yield from (tag("span", each, class_="given") for each in sentences)
     if result["identifying"]:
         yield join("Most rows have a value of their own in ", names(result["identifying"]), ". Do not publish it.")
     if together := result["identifying_together"]:
         groups = [part for columns in together for part in ("; ", first_names(columns))][1:]
         yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
+
+
+def tell_price() -> Iterator[Content]:
+    """Where the price of a remedy is told: a file cannot tell it."""
+    yield from (tag("span", "kech preview TABLE --l 2", class_="option"), " tells its maker what that costs.")
 
 
 def say_doubts(parameters: Mapping[str, Any]) -> Iterator[str]:

@@ -4,8 +4,13 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.terminal import grid, out, say
+from kech.views.screen.terminal import grid, out, say, warn
 
+MOST = 0.5  # of the rows that came or left, whichever are more
+EXCHANGED = (
+    "About as many rows left as are new. If their keys were written anew, the same people stand in two cohorts now: do "
+    "not hand out this file, and restore the folder of the series from a backup."
+)
 COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
 
 
@@ -35,8 +40,7 @@ def print_series(result: dict[str, Any]) -> None:
 
 def describe_policy(policy: dict[str, Any]) -> str:
     """What becomes of rows, in the words of the options."""
-    shares = {name: f"{policy[name]:.0%}" for name in ("wait", "most_changed")}
-    return ", ".join(f"--{name.replace('_', '-')} {value}" for name, value in (policy | shares).items())
+    return ", ".join(f"--{name} {value}" for name, value in (policy | {"wait": f"{policy['wait']:.0%}"}).items())
 
 
 def print_version(series: dict[str, Any]) -> None:
@@ -53,6 +57,8 @@ def print_version(series: dict[str, Any]) -> None:
         say(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
         say(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
+    if min(series["withdrawn"], series["arrivals"]) > MOST * max(series["withdrawn"], series["arrivals"], 1):
+        warn(EXCHANGED)
     say(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
 
 

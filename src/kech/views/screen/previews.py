@@ -39,10 +39,10 @@ def print_consequences(result: dict[str, Any], *, cell_by_cell: bool) -> None:
         say(sentence.translate(ISOLATES))
     say("What becomes of each column on average, and how the loss of the others changes without it (estimated):")
     without = {cost["column"]: f"{cost['others_without'] - cost['others']:+.4f}" for cost in result["costs"]}
-    told = {name: head for name, head in SHARES.items() if any(column[name] for column in result["columns"])}
-    table = grid("column~", "becomes~", *told.values(), "loss>", *["others>"] * bool(without))
+    shown = {name: head for name, head in SHARES.items() if any(column[name] for column in result["columns"])}
+    table = grid("column~", "becomes~", *shown.values(), "loss>", *["others>"] * bool(without))
     for column in result["columns"]:
-        shares = (f"{column[name]:.0%}" for name in told)
+        shares = (f"{column[name]:.0%}" for name in shown)
         cells = (escape(column["column"]), describe_cells(column), *shares, f"{column['loss']:.4f}")
         table.add_row(*cells, *([without.get(column["column"], "")] if without else []))
     out().print(table)

@@ -15,6 +15,7 @@ SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals 
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
 SHOWN_LETTERS = 8  # of a hash: as many as --forget asks for
 MODELS = ("l", "entropy_l", "recursive_c", "alpha", "t", "t_ordered")  # that are shown of sensitive columns
+MOST_SHOWN = 3  # columns whose shared values are counted, as many as a warning names
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
@@ -76,7 +77,7 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
-    if result["hidden"]:
+    if result.get("hidden"):
         yield (
             f"{', '.join(result['hidden'])}: every published cell is *, or missing. Leave out a column that tells "
             "nothing: the others stay more precise."
@@ -171,7 +172,8 @@ def print_shared_values(result: dict[str, Any]) -> None:
     warn_of_given_away(away)
     if away:
         is_file = "series" not in result and "verified" not in result and Path(result["file"]).is_file()
-        again = " Before anybody gets this file, run the command again with --l 2 --replace." if is_file else ""
+        replaces = " --replace" * (result["ledger"]["verdict"] != "no ledger")
+        again = f" Before anybody gets this file, run the command again with --l 2{replaces}." if is_file else ""
         say(diversity_words(result["loss_with_l_2"], result["loss"]) + again)
 
 
@@ -217,6 +219,9 @@ def print_verification(result: dict[str, Any]) -> None:
         print_goals(f"Checked ({whose}): in", goals, result["l"], "rows" if result["stated"] else "")
     if result["l"]:
         out().print(MISSING_IS_A_VALUE)
+    if result["unchecked"]:
+        named = ", ".join(describe_parameter(*pair) for pair in result["unchecked"].items())
+        say(f"Stated by the maker, and not checked, since no file shows it: {named}.")
     print_exposure(result)
     if result["passed_over"]:
         words = f"{result['passed_over']} was not checked, since you named columns with --qi: omit --qi"
@@ -272,8 +277,17 @@ def print_joint_k(result: dict[str, Any]) -> None:
     who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
     say(f"{result['below']:,} rows{who} stay together with fewer than {k:,}.")
     is_few = result["candidates"] < k
-    fewest = f"some row has only {result['candidates']:,}" if is_few else f"every row has {k:,} or more"
-    say(f"By labels and sizes of classes alone, {fewest} candidates.")
+    count, noun = result["candidates"], "candidate" if result["candidates"] == 1 else "candidates"
+    fewest = f"some row has only {count:,} {noun}" if is_few else f"every row has {k:,} or more candidates"
+    say(f"By labels and sizes of classes alone, {fewest}.")
+
+
+def describe_parameter(name: str, value: Any) -> str:
+    """A parameter of a certificate in a few words."""
+    words = name.replace("_", " ")
+    if isinstance(value, bool):
+        return words if value else f"no {words}"
+    return words if isinstance(value, dict | list) else f"{words} {value}"
 
 
 def print_exposure(result: dict[str, Any]) -> None:
@@ -284,17 +298,22 @@ def print_exposure(result: dict[str, Any]) -> None:
     rows, share = result["unique_rows"], result["unique_share"]
     many = f"{rows} rows are" if share is None else f"{rows:,} rows ({share:.1%}) are"
     say(f"{many} unique on all published columns together.")
-    for column, shared in result["one_value"].items():
-        if shared["rows"]:
-            rows, classes = format_rows(shared["rows"]), count_classes(shared["classes"])
-            sentence = f"{rows} rows, in {classes}, share one {column} with their class"
-            say(f"{sentence}: who knows the class learns it.")
+    for column, shared in pick_largest(result["one_value"]):
+        rows, classes = format_rows(shared["rows"]), count_classes(shared["classes"])
+        sentence = f"{rows} rows, in {classes}, share one {column} with their class"
+        say(f"{sentence}: who knows the class learns it.")
     counts = {column: shared["rows"] for column, shared in result["one_value"].items()}
     warn_of_given_away({name: n / result["rows"] for name, n in counts.items() if n and not isinstance(n, str)})
     if result["identifying"]:
         warn(f"{unique_words(result['identifying'])}.")
     for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
         warn(f"{sentence}")
+
+
+def pick_largest(one_value: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The columns that most rows share with their class, as many as a warning names; a hidden count is small."""
+    shared = [(column, each) for column, each in one_value.items() if each["rows"]]
+    return sorted(shared, key=lambda pair: -pair[1]["rows"] if isinstance(pair[1]["rows"], int) else 0)[:MOST_SHOWN]
 
 
 def print_models(result: dict[str, Any]) -> None:

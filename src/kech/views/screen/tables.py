@@ -12,6 +12,7 @@ from kech.views.screen.terminal import grid, out, say, say_drawn, say_private, w
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
+LONG_TABLE, SURE = 30, 0.9  # columns of a table whose sure guesses are told without what their names say
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 
@@ -72,12 +73,15 @@ def print_given_away(shares: Mapping[str, float]) -> None:
 
 def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     """What each column is, what it seems to be for, and how it would be generalized."""
+    is_long = len(columns) > LONG_TABLE
     table = grid("column~", "type", "distinct>", "NULL>", "role and why~", "becomes~")
     for column in columns:
         counts = (f"{column['distinct']:,}", f"{column['nulls']:,}")
         last = (column["generalized"] or "").partition(" of ")[0] or ("see below" if column["trouble"] else "")
         why = column["reason"] + ("" if column["confidence"] == 1 else f", {column['confidence']:.0%}")
         why = why.replace("its name says", "name:").replace("its values look like", "values:")
+        if is_long and column["confidence"] >= SURE and " name " in f" {column['reason']} ":
+            why = f"name, {column['confidence']:.0%}"
         role = "not published" if column["role"] == "plain" and column["confidence"] < 1 else column["role"]
         cells = (repr(column["column"])[1:-1], column["type"], *counts, f"{role} ({why})", last)
         table.add_row(*map(escape, cells))
