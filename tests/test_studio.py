@@ -456,6 +456,20 @@ def test_the_bound_of_a_k_is_that_of_its_release(studio):
     assert studio.ask(table, "bound", k=2) == bound
 
 
+def test_the_price_of_two_values_is_told_after_the_exact_answer(studio):
+    """The answer does not wait for it; then it is the price that `kech preview` tells."""
+    rows = b"age,ill\n20,yes\n21,yes\n40,no\n41,yes\n42,no\n43,no\n"
+    table = studio.upload("six.csv", rows)["id"]
+    goals = {"k": 2, "grid": "exact", "protect": "none"}
+    studio.give_roles(table, quasi_identifiers=["age"], sensitive=["ill"], release=goals)
+    told = studio.ask(table, "classes", k=2)["shared"]
+    assert told["given_away"] and told["loss_with_l_2"] is None
+    shared = studio.ask(table, "preview")["shared"]
+    assert shared["given_away"] == told["given_away"]
+    assert studio.ask(table, "mend", k=2) == {"k": 2, "loss": shared["loss_with_l_2"]}
+    assert shared["loss_with_l_2"] > 0
+
+
 def test_a_node_is_released_by_its_levels(studio, folder):
     """Not the best node for k: the one that was named, with the loss that the lattice tells."""
     table = studio.open_nine(k=3)

@@ -23,7 +23,10 @@ def weigh_shared_values(partition: Partition, request: Request, *, with_price: b
     For it, the classes at hand are merged where they share a value.  A release with l = 2 searches too.
     """
     shares = find_shared(partition)
-    return {"given_away": shares, "loss_with_l_2": price_diversity(partition, request) if shares and with_price else None}
+    return {
+        "given_away": shares,
+        "loss_with_l_2": price_diversity(partition, request) if shares and with_price else None,
+    }
 
 
 def estimate_given_away(points: Points, k: int, *, threads: int = 1) -> dict[str, float]:
