@@ -14,6 +14,7 @@ import pyarrow as pa
 import kech
 from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
+from kech.release.sharing import weigh_shared_values
 from kech.request import Request
 from kech.studio.icicle import build_icicle
 from kech.studio.options import (
@@ -182,6 +183,12 @@ def bound(session: TableSession, options: BoundOptions) -> dict[str, Any]:
     return session.release(k=options.k, effort=0.0 if session.plan.cut.is_searched else None).bound().to_json()
 
 
+def mend(session: TableSession, options: BoundOptions) -> dict[str, Any]:
+    """What the release at this k loses once every class has two values of each sensitive column."""
+    release = session.release(k=options.k)
+    return {"k": options.k, "loss": weigh_shared_values(release.partition, release.request)["loss_with_l_2"]}
+
+
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
     """Which rows are together while eps grows."""
     del options
@@ -303,6 +310,7 @@ VERBS = {
     "rung": Verb(rung, ClassesOptions),
     "bound": Verb(bound, BoundOptions),
     "classes": Verb(classes, ClassesOptions, lane="search"),
+    "mend": Verb(mend, BoundOptions, lane="search"),
     "hierarchy": Verb(hierarchy, HierarchyOptions, lane="slow"),
     "spectrum": Verb(spectrum, SpectrumOptions, lane="slow"),
     "barcode": Verb(barcode, BarcodeOptions, lane="slow"),

@@ -16,7 +16,7 @@ from kech.views.markup import describe_start
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.mixed import draw_mixed
-from kech.views.pictures.picture import BAR, ORANGE, Picture
+from kech.views.pictures.picture import BAR, ORANGE, RED, Picture
 from kech.views.pictures.profile import USUAL_K, advise, draw_profile, explain
 from kech.views.pictures.released import draw_sizes
 from kech.views.pictures.spectrum import draw_spectrum
@@ -32,6 +32,7 @@ NUMBER = re.compile(r"(|none|never|unknown|not available|(&lt;|<|[-−])?[\d,.]+
 TABLE = "border-collapse:collapse;font:inherit"
 MOST_COMPARED = 20_000  # points whose columns are compared just to be shown: 0.3 s of CPU on six columns
 CHEAP = 10**7  # nodes times points of a lattice whose curve is computed just to be shown
+GIVEN = f"color:{RED};font-weight:600"  # values that are given away
 PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for publication</span>'
 
 
@@ -126,7 +127,7 @@ def show_release(release: Any, suppressed: str, loss: float) -> str:
     drawn = draw_sizes(Counter(release.partition.sizes.tolist()), size=SIZE)
     lines = [("columns", ", ".join(release.columns)), ("loss", format_figure(loss)), ("suppressed", suppressed)]
     away = list(given_away_words(release.given_away))
-    warning = sentences([*away, *(["l=2 prevents it."] if away else [])])
+    warning = sentences([*away, *(["l=2 prevents it."] if away else [])], GIVEN)
     return card(repr(release), embed(drawn), grid(("published", ""), lines), warning, private=False)
 
 
@@ -140,9 +141,10 @@ def card(title: str, *parts: str, private: bool) -> str:
     return f'<div style="{style}"><div><strong>{escape(title)}</strong></div>{mark}{"".join(parts)}</div>'
 
 
-def sentences(texts: Iterable[str]) -> str:
+def sentences(texts: Iterable[str], style: str = "") -> str:
     """Each a line."""
-    return "".join(f"<div>{escape(text)}</div>" for text in texts)
+    opening = f'<div style="{style}">' if style else "<div>"
+    return "".join(f"{opening}{escape(text)}</div>" for text in texts)
 
 
 def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
