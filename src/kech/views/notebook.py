@@ -69,7 +69,7 @@ def show_barcode(barcode: Any) -> str:
 
 def say_start(start: Any, k: int) -> str:
     """Between which radii k begins to hold, and why that is all that is known."""
-    reason = f"; {start.reason}" * (start.at_least < start.at_most)
+    reason = f"; {start.reason}" if start.at_least < start.at_most else ""
     return describe_start(k, (start.at_least, start.at_most), start.classes) + reason
 
 
