@@ -157,8 +157,8 @@ def check_releases(
     if isinstance(releases, str) or not isinstance(releases, Sequence) or len(releases) < 2:
         raise BadOption("releases", "a joint k is of two releases or more. Name another one.")
     if isinstance(originals, str) or not isinstance(originals, Sequence) or len(originals) not in (1, len(releases)):
-        found = "the number of originals does not fit" if originals else "it is missing"
-        raise BadOption("--original", f"{found}. Name {len(releases)}, in the order of the releases, or one for all.")
+        trouble = "the number of originals does not fit" if originals else "it is missing"
+        raise BadOption("--original", f"{trouble}. Name {len(releases)}, in the order of the releases, or one for all.")
     if len(originals) > 1 and not key:
         raise BadOption(
             "--key",

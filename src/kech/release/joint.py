@@ -144,8 +144,8 @@ def holds_all(version: LinkedVersion, earlier: Sequence[LinkedVersion]) -> bool:
     known = np.unique(np.concatenate([version.key[:0], *(each.key for each in earlier if each.section)]))
     are_all = version.section["version"] == 1 + len(earlier)  # others may have been published in between
     departed = len(np.setdiff1d(known, version.key)) if are_all else rows
-    held = min(departed, rows - version.section["arrivals"])
-    return rows - held >= len(version.key)
+    most_departed = min(departed, rows - int(version.section["arrivals"]))
+    return rows - most_departed >= len(version.key)
 
 
 def find_withdrawn(
