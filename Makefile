@@ -64,6 +64,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/topology.py --cap 120
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/zigzag.py
+	$(BIN)/python benchmarks/limits.py
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/profiles.py
 	$(BIN)/python benchmarks/holes.py --cap 240
@@ -108,7 +109,7 @@ second-library:
 
 # Pictures of the studio for docs/how-to/studio.md, made by the test that walks through the town.
 screenshots: browser
-	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q -m long tests/test_studio_browser.py -k town
+	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q -m long tests/test_studio_browser.py -k first_run
 
 # The kernels with address and undefined-behaviour checks, in a folder of their own, under the tests of the kernels.
 SANITIZED := build/sanitized

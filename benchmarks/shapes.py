@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import lattice
+import limits
 import topology
 import zigzag
 from run import HERE
@@ -16,12 +17,12 @@ PAGE = HERE / "pages" / "shapes.md"
 
 def main() -> None:
     """Write the page."""
-    found = [json.loads(script.RESULTS.read_text("utf-8")) for script in (topology, lattice, zigzag)]
+    found = [json.loads(script.RESULTS.read_text("utf-8")) for script in (topology, lattice, zigzag, limits)]
     PAGE.write_text(draw_page(*found), "utf-8")
 
 
-def draw_page(trees: dict[str, Any], nodes: dict[str, Any], walks: dict[str, Any]) -> str:
-    """Three runs, one page."""
+def draw_page(trees: dict[str, Any], nodes: dict[str, Any], walks: dict[str, Any], large: dict[str, Any]) -> str:
+    """Four runs, one page."""
     told = {**trees["machine"], **trees["versions"], **trees["peers"]}
     about = "Measured with " + ", ".join(f"{name} {value}" for name, value in told.items()) + "."
     return f"""# Spanning trees, lattices and zig-zags, measured
@@ -47,7 +48,10 @@ of a node; the peers' times for all nodes are estimated from a sample of nodes.
 
 A path of random partitions; `ns a row and node` is constant where growth is linear.
 
-{zigzag.draw_tables(walks)}"""
+{zigzag.draw_tables(walks)}
+## Large tables
+
+{limits.draw_table(large)}"""
 
 
 def busy(found: dict[str, Any]) -> str:

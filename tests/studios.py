@@ -41,7 +41,7 @@ class Studio:
         """Status, headers and body; `body` is bytes, or an object for JSON."""
         raw = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"Authorization": f"Bearer {self.secret}"} if secret else {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         connection.putrequest(method, path, skip_host=True)
         for name, value in ({"Host": host or self.host} | sent | (headers or {})).items():
             connection.putheader(name, value)
@@ -78,7 +78,7 @@ class Studio:
     def give_roles(self, table, dropped=(), axes=None, release=None, **roles):
         """Say what every column is for."""
         state = self.json("GET", f"/api/tables/{table}")
-        self.ask(table, "inspect")
+        self.ask(table, "inspect", costs=False)
         plan = msgspec.to_builtins(kech.Request().override(**roles, axes=axes or {}, **release or {}))
         wish = {"plan": plan, "dropped": list(dropped), "revision": state["revision"]}
         return self.json("PUT", f"/api/tables/{table}", wish)

@@ -367,6 +367,7 @@ def test_the_screen_says_regimes_in_words(tmp_path, run):
     )
 
     assert "homological: k = 5 holds from eps 0.0005 for 97.6\u00a0% of the rows, 2 classes" in shown
+    assert " with round edges and leaves out " in shown
     assert (found["suppress"], found["regimes"]["strict"][0]["suppressed"]) == (0.05, 1)
 
 

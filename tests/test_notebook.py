@@ -197,6 +197,13 @@ def test_a_barcode_without_all_holes_says_between_which_radii_k_begins_to_hold_a
     assert "<td" in html.split("partition</td>")[1]
 
 
+def test_a_profile_says_which_column_isolates_though_nobody_asked():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        html = kech.compute_profile(table)._repr_html_()
+
+    assert "isolates most: without it half of the rows could hide from eps" in html
+
+
 def test_the_nine_rows_have_as_many_bars_as_are_drawn():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         barcode = kech.compute_barcode(table, metric="ball", max_dimension=0)

@@ -375,9 +375,9 @@ def test_all_three_figures_are_needed(lacking):
         kech.Request(goal=goal, cut={"cut": "domain"})
 
 
-def test_levels_are_for_samples_only():
-    with pytest.raises(errors.BadOption, match="uses levels that you choose"):
-        kech.Request(cut={"cut": "domain", "levels": {"job": 1}})
+def test_levels_are_for_the_domain_cut_only():
+    with pytest.raises(errors.BadOption, match='only cut="domain" has levels'):
+        kech.Request(cut={"cut": "local", "levels": {"job": 1}})
 
 
 def test_a_sample_without_a_class_is_refused():

@@ -456,6 +456,20 @@ def test_the_bound_of_a_k_is_that_of_its_release(studio):
     assert studio.ask(table, "bound", k=2) == bound
 
 
+def test_the_price_of_two_values_is_told_after_the_exact_answer(studio):
+    """The answer does not wait for it; then it is the price that `kech preview` tells."""
+    rows = b"age,ill\n20,yes\n21,yes\n40,no\n41,yes\n42,no\n43,no\n"
+    table = studio.upload("six.csv", rows)["id"]
+    goals = {"k": 2, "grid": "exact", "protect": "none"}
+    studio.give_roles(table, quasi_identifiers=["age"], sensitive=["ill"], release=goals)
+    told = studio.ask(table, "classes", k=2)["shared"]
+    assert told["given_away"] and told["loss_with_l_2"] is None
+    shared = studio.ask(table, "preview")["shared"]
+    assert shared["given_away"] == told["given_away"]
+    assert studio.ask(table, "mend", k=2) == {"k": 2, "loss": shared["loss_with_l_2"]}
+    assert shared["loss_with_l_2"] > 0
+
+
 def test_a_node_is_released_by_its_levels(studio, folder):
     """Not the best node for k: the one that was named, with the loss that the lattice tells."""
     table = studio.open_nine(k=3)
@@ -724,6 +738,8 @@ def test_pictures_are_drawn_and_unknown_options_and_tables_refused(studio):
     assert studio.ask(table, "picture", 422, of="nothing")["error"] == "BadOption"
     drawn = studio.ask(table, "picture", of="profile")["svg"]
     assert all(words in drawn for words in ("minimal cut", "local cut", "k = 5: half of the rows can hide"))
+    assert "isolates most: without it" in drawn  # before the columns are asked for
+    assert "not computed" not in studio.ask(table, "picture", of="barcode", k=3)["svg"]
     for path in ("nothing/nine.csv", "..%2f/x", f"{table}/kech.toml"):
         assert studio.send("GET", f"/api/releases/{path}")[0] in (404, 422)
     assert studio.send("POST", "/api/examples/nothing", b"")[0] == 404
@@ -1015,6 +1031,31 @@ def test_the_pages_are_whole_and_never_read_markup():
     assert linked | imported <= set(texts)
     reading = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?://(?!www\.w3\.org)"
     assert not [name for name, text in scripts.items() if re.search(reading, text)]
+
+
+def test_one_language_of_colours(tmp_path, run, monkeypatch):
+    """Orange exposed, blue hidden, red given away, in the studio, pictures, report, notebook and terminal."""
+    folder = Path(kech.__file__).parent
+    css, pictures, cuts = (
+        (folder / name).read_text("utf-8")
+        for name in ("studio/pages/base.css", "views/pictures/picture.py", "views/pictures/spectrum.py")
+    )
+    drawn = re.search(r'BAR, DEEP, ORANGE, RED = "#\w+", "(#\w+)", "(#\w+)", "(#\w+)"', pictures).groups()
+    assert (
+        tuple(re.search(rf"--{name}: light-dark\((#\w+)", css)[1] for name in ("hidden", "exposed", "given")) == drawn
+    )
+    assert not set(re.findall("#\\w{6}", cuts.partition("COLOURS")[2].partition("\n")[0])) & {*drawn, "#767676"}
+    (tmp_path / "four.csv").write_text("age,ill\n20,yes\n21,yes\n40,no\n41,yes\n")
+    with kech.read_table(tmp_path / "four.csv", quasi_identifiers=["age"], sensitive=["ill"]) as table:
+        release = kech.make_release(table, k=2, grid="exact", protect="none")
+        release.write(tmp_path / "safe.csv", ledger=False)
+    assert f'<div style="color:{drawn[2]};font-weight:600">50' in release._repr_html_()
+    assert '<span class="given">' in kech.make_report(tmp_path / "safe.csv").html
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    words = ("--qi", "age", "--sensitive", "ill", "--k", "2", "--grid", "exact", "--protect", "none", "--no-ledger")
+    told = run("release", tmp_path / "four.csv", *words, "-o", tmp_path / "again.csv").out
+    assert "\x1b[31mWarning:\x1b[0m" in told
 
 
 def test_a_table_of_frames_has_rows_to_show():

@@ -1,6 +1,7 @@
 """The studio in a browser: one screen on six tables, by eye, by keyboard and by a screen reader's rules.
 
-`make browser` installs what is needed.  With KECH_PICTURES=FOLDER every step is drawn there, in light and dark.
+`make browser` installs what is needed.  With KECH_PICTURES=FOLDER the pictures of the manual are drawn there, with
+KECH_WALK=FOLDER every state of the walk of six tables, in light and dark.
 """
 
 import ast
@@ -37,8 +38,8 @@ from studios import running
 from test_canary import canaries, found_in
 
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
-PICTURES = os.environ.get("KECH_PICTURES")
-SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
+PICTURES, WALK = os.environ.get("KECH_PICTURES"), os.environ.get("KECH_WALK")
+SLOW = 300_000 if PICTURES or WALK else 60_000  # milliseconds a step may take on a busy machine
 SIXTIETH = 17  # milliseconds of a frame at 60 a second, rounded up
 SIZES = ((390, 844), (1024, 768), (1440, 900))
 FIELDS = {
@@ -415,6 +416,49 @@ def test_what_is_not_of_these_settings_is_marked_and_a_refusal_keeps_the_last_an
     expect(page.locator("#verdict .mark")).to_have_text("from before")
     visitor.look("refused")
     page.locator("body").press("Control+z")
+    expect(page.locator("#verdict .refusal")).to_have_count(0)
+    assert visitor.trouble == []
+
+
+@pytest.mark.long
+@tried_again
+def test_a_search_is_cancelled_and_a_late_answer_covers_no_refusal(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
+    visitor, run, held = visit(), jobs.Lane.run, set()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+    page.locator(".picture .impossible").wait_for(state="attached")  # nothing is asked by itself any more
+
+    async def held_up(lane, job):
+        while json.loads(job.question)["options"].get("k") in held and not job.over.is_set():
+            await asyncio.sleep(0.02)
+        await run(lane, job)
+
+    def choose(k):
+        page.get_by_label("k", exact=True).fill(k)
+        page.get_by_label("k", exact=True).press("Enter")
+
+    monkeypatch.setattr(jobs.Lane, "run", held_up)
+    held.add(8)
+    choose("8")
+    page.locator("#verdict .work").get_by_role("button", name="Cancel").click()
+    page.get_by_role("button", name="Take it up again").wait_for()
+    expect(page.locator(".big")).to_have_text("1 in 3")
+    page.reload()
+    held.clear()
+    settled(visitor)  # what was cancelled is asked again
+    expect(page.locator(".big")).to_have_text(re.compile("1 in [89]"))
+    held.add(6)
+    choose("6")
+    expect(page.locator("#verdict .mark")).to_have_text("from before")
+    choose("99")
+    held.clear()  # the answer for 6 comes now, and those for 99
+    page.get_by_role("alert").get_by_text("k=99 needs 99 rows").wait_for()
+    page.wait_for_timeout(500)
+    expect(page.locator("#verdict .refusal")).to_be_visible()
+    expect(page.locator("#verdict .mark")).to_have_text("from before")
+    expect(page.locator(".big")).to_have_text(re.compile("1 in [89]"))
+    page.locator("body").press("Control+z")
+    settled(visitor)
     expect(page.locator("#verdict .refusal")).to_have_count(0)
     assert visitor.trouble == []
 
@@ -814,6 +858,39 @@ def test_refusals_name_fields_and_no_options(visit):
     assert [text for text in told if options_in(text) & FIELDS] == []
 
 
+def test_every_german_sentence_is_one_that_kech_says():
+    """The longest plain run of words of each English pattern stands in a text of the library."""
+    pages = Path(kech.__file__).parent / "studio" / "pages"
+    rules = re.findall(r'^  \[/\^(.+?)\$/, ["(]', (pages / "text.js").read_text("utf-8"), re.M)
+    texts = "\n".join(path.read_text("utf-8") for path in sorted(pages.parents[1].rglob("*.py")))
+    said = re.sub(r'"\n\s+f?"', "", texts)
+    assert len(rules) > 50
+    for rule in rules:
+        words = max(re.split(r"\\.|[()\[\]|?:+*{}.^$=]|\d", re.sub(r"\(\?:[^)]*\)|\([^)]*\)", "|", rule)), key=len)
+        assert words.strip(" ',") in said or words in "".join(messages()), rule
+
+
+@pytest.mark.long
+@tried_again
+def test_refusals_are_told_in_german(visit):
+    visitor = visit()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+    visitor.press("Deutsch")
+    page.get_by_label("k", exact=True).fill("99")
+    page.get_by_label("k", exact=True).press("Enter")
+    page.get_by_text("k = 99 braucht 99 Zeilen oder mehr; die Tabelle hat 9. Wählen Sie ein kleineres k.").wait_for()
+    page.locator("body").press("Control+z")
+    visitor.press("Mehr …")
+    page.get_by_label("(alpha)").fill("2")
+    page.get_by_label("(alpha)").press("Enter")
+    alert = "“alpha”: Mit diesem Wert kann kech nichts anfangen. Schreiben Sie einen Anteil über 0, höchstens 1."
+    page.get_by_role("alert").get_by_text(alert).wait_for()
+    visitor.press("English")
+    page.get_by_role("alert").get_by_text("“alpha”: kech cannot use this value.").wait_for()
+    visitor.press("Deutsch")
+    walked(visitor, "german")
+
+
 def options_in(text):
     return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text))
 
@@ -862,7 +939,10 @@ def titanic_like(rows=900):
     )
 
 
+TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
 WALKS = {
+    "town": (lambda: to_csv(generate_town(20_000).to_pylist()), TOWN),
+    "large": (lambda: to_csv(generate_town(300_000).to_pylist()), TOWN),
     "nine": (lambda: to_csv(nine_rows().to_pylist()), {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}),
     "compas": (compas_like, {"quasi_identifiers": ["age", "sex", "race", "priors"], "sensitive": ["score_0"]}),
     "titanic": (titanic_like, {"quasi_identifiers": ["Age", "Sex", "Pclass", "Fare"], "sensitive": ["Survived"]}),
@@ -874,29 +954,95 @@ WALKS = {
 @pytest.mark.parametrize("name", WALKS)
 @tried_again
 def test_a_table_is_walked_at_three_sizes_in_both_themes(visit, name):
+    """Every view and filter, every drawer, a refusal, a release."""
     make, roles = WALKS[name]
-    visitor, body = visit(), make()
-    visitor.page.get_by_role("heading", name="Open a table").wait_for()
-    visitor.look("start")
+    visitor, body = visit(1440, 900), make()
+    page = visitor.page
+    page.get_by_role("heading", name="Open a table").wait_for()
+    walked(visitor, f"{name}-start")
     hand_over(visitor, f"{name}.csv", body)
-    visitor.page.locator("#columns .card").first.wait_for()
+    page.locator("#columns .card").first.wait_for()
     (table,) = visitor.studio.json("GET", "/api/state")["tables"]
     names = next(csv.reader([body.decode().splitlines()[0]]))
     others = [column for column in names if column not in itertools.chain(*roles.values())]
     visitor.studio.give_roles(table["id"], dropped=others, **roles, release={"k": 3, "effort": "quick"})
     opened(visitor, table["id"])
-    for width, height in SIZES:
+    walked(visitor, f"{name}-screen")
+    for walk in (walk_the_table, *(() if name == "large" else (walk_the_settings, walk_the_drawers))):
+        walk(visitor, name)
+    assert verified(visitor, f"{name}-k3", f"{name}.csv")["k"] >= 3
+    walked(visitor, f"{name}-released")
+
+
+def walked(visitor, state, sizes=SIZES):
+    """Look at a state at every size; every picture of it is kept where one is wanted."""
+    for width, height in sizes:
         visitor.page.set_viewport_size({"width": width, "height": height})
-        visitor.page.wait_for_timeout(300)
-        visitor.look(f"{name} {width}")
+        visitor.page.wait_for_timeout(100)
+        visitor.page.evaluate("window.jumps = []")  # another size moves everything
+        visitor.look(f"{state} {width}")
+        for theme in ("light", "dark") if WALK else ():
+            visitor.page.emulate_media(color_scheme=theme)
+            visitor.page.screenshot(path=Path(WALK) / f"{state}-{width}-{theme}.png", full_page=width == SIZES[0][0])
+        visitor.page.emulate_media(color_scheme="light")
+    visitor.page.set_viewport_size(dict(zip(("width", "height"), SIZES[-1], strict=True)))
+
+
+def walk_the_table(visitor, name):
+    """Original, released, the rows of every filter, and one row with its class."""
+    page = visitor.page
     for view in ("original", "released", "both"):
         visitor.press(view, exact=True)
-        assert rows_shown(visitor.page)
+        assert rows_shown(page)
+        walked(visitor, f"{name}-{view}", SIZES[-1:])
     for chosen in ("exposed", "blurred", "left", "given", "all"):
-        visitor.page.get_by_label("Rows", exact=True).select_option(chosen)
-        visitor.page.wait_for_timeout(100)
-    assert verified(visitor, f"{name}-k3", f"{name}.csv")["k"] >= 3
-    visitor.look(f"{name}, released")
+        page.get_by_label("Rows", exact=True).select_option(chosen)
+        walked(visitor, f"{name}-rows-{chosen}", SIZES[-1:])
+    page.locator(".viewport").press("ArrowDown")
+    expect(page.locator("#grid .foot")).to_contain_text("hides among")
+    walked(visitor, f"{name}-row", SIZES[-1:])
+
+
+def walk_the_settings(visitor, name):
+    """The line over eps, a candidate that is pinned, and a k that cannot be."""
+    page = visitor.page
+    visitor.press("over eps")
+    page.get_by_role("slider", name="Line at eps").wait_for()
+    walked(visitor, f"{name}-eps")
+    visitor.press("over k")
+    visitor.press("Pin")
+    for k, state in (("4", "pinned"), ("9999999", "refused")):
+        page.get_by_label("k", exact=True).fill(k)
+        page.get_by_label("k", exact=True).press("Enter")
+        if state == "pinned":
+            settled(visitor)
+        else:
+            page.locator("#verdict .refusal").wait_for()
+        walked(visitor, f"{name}-{state}")
+    page.locator("body").press("Control+z")
+    settled(visitor)
+
+
+SECTIONS = ("Cuts side by side", "Exposure over eps and k", "Regimes: eps at which", "Lattice", "Zig-zag", "Series")
+
+
+def walk_the_drawers(visitor, name):
+    """How a column is blurred, and everything for those who ask for more."""
+    page = visitor.page
+    page.get_by_role("button", name=re.compile(": how it is blurred")).first.click()
+    page.get_by_label("A value").wait_for()
+    walked(visitor, f"{name}-hierarchy")
+    visitor.press("Close")
+    visitor.press("Advanced …")
+    for section in SECTIONS:
+        visitor.press(re.compile(f"▸ {section}"))
+    expect(page.locator(".drawer img.drawn")).to_have_count(3, timeout=2 * SLOW)
+    expect(page.locator(".drawer").get_by_text("computing …")).to_have_count(0, timeout=2 * SLOW)
+    walked(visitor, f"{name}-advanced")
+    visitor.press("Zoom in: Exposure over eps and k")
+    walked(visitor, f"{name}-enlarged")
+    page.keyboard.press("Escape")
+    visitor.press("Close")
 
 
 @pytest.mark.long

@@ -24,7 +24,7 @@ from kech.points.partition import Partition, box_radii, largest_radius, mean_los
 from kech.request import Cut, Goal, check_k
 from kech.system.console import report
 from kech.topology.barcode import PartitionReach, WeightedBarcode
-from kech.topology.filtration import Filtration, Floats
+from kech.topology.filtration import Filtration, Floats, Ints
 from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii, find_isolating_column
 
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
@@ -111,14 +111,20 @@ def measure_classes(tree: Filtration, cuts: tuple[Partition, Partition], reach: 
     """
     radii = np.full(len(tree.units.weights), reach.eps_at_most)
     for partition, widest in zip(cuts, (reach.eps_at_most, reach.local_eps), strict=True):
-        of_class = np.minimum(measure_each_class(tree, partition), widest)
-        np.minimum.at(radii, partition.point, of_class[partition.group])
+        of_class, unit = np.minimum(measure_each_class(tree, partition), widest), find_units(partition)
+        np.minimum.at(radii, unit, of_class[partition.group])
     return radii
+
+
+def find_units(partition: Partition) -> Ints:
+    """The unit of each share: a cut of people gives shares of grains, which are parts of units."""
+    part_of = partition.points.part_of
+    return partition.point if part_of is None else part_of[partition.point]
 
 
 def measure_each_class(tree: Filtration, partition: Partition) -> Floats:
     """The radius of the rows of each class."""
-    points, point, group = tree.units, partition.point, partition.group
+    points, point, group = tree.units, find_units(partition), partition.group
     if tree.metric == "ball":
         return measure_balls(points, point, group)
     order = np.argsort(group, kind="stable")

@@ -14,12 +14,18 @@ from kech.release.published import NEARLY_ALL, OWN_VALUES, likeliest_pairs
 from kech.tables.table import Table
 
 
-def find_doubts(table: Table, published: Table, axes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the maker of a release should look at; `published` is the table without the rows that are left out."""
+def find_doubts(
+    table: Table, published: Table, axes: Sequence[Mapping[str, Any]], hidden: Sequence[str]
+) -> dict[str, Any]:
+    """What the maker of a release should look at; `published` is the table without the rows that are left out.
+
+    No published cell of a `hidden` column tells anything.
+    """
     as_they_are = (*table.sensitive, *table.keep)
     sets = [axis["column"] for axis in axes if axis["axis"] == "set"]
     return {
         "dropped": list(table.dropped),
+        "hidden": list(hidden),
         "identifying": [name for name in as_they_are if is_identifying(published, name)],
         "identifying_together": find_identifying_together(published, as_they_are),
         "rare_texts": [name for name in sets if is_identifying(table, name, NEARLY_ALL)],

@@ -94,7 +94,7 @@ def compute_preview(
     """What a release would do: figures, columns, the first rows before and after, and two columns as a plane.
 
     Of a barcode, the components at eps are seen on two columns.  A row that several classes share is shown in one.
-    What each column costs the others takes further cuts; it is left out where `costs` is false.
+    What each column costs the others, and two values in every class, take longer: left out where `costs` is false.
     Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
@@ -128,16 +128,14 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     figures = asdict(
         measure_partition(parameters["cut"], parameters["k"], partition, parameters.get("t_kind", "equal"))
     )
-    columns = tuple(
-        describe_column(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes))
-    )
+    columns = tuple(describe_column(release, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table
     indices = [table.loaded.index(name) for name in release.columns]
     before = [[row[at] for at in indices] for row in table.head(rows)] if rows else []
     classes = find_class_of_loaded_rows(release)[: len(before)].tolist() if rows else []
     after = [None if group < 0 else label_row(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
-    shared = weigh_shared_values(partition, release.request)
+    shared = weigh_shared_values(partition, release.request, with_price=costs)
     says = release_words(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)
@@ -152,11 +150,12 @@ def price_columns(release: Release) -> tuple[ColumnCost, ...]:
     return compute_column_costs(partition.points, release.parameters["k"], threads=release.table.threads)
 
 
-def describe_column(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
+def describe_column(release: Release, j: int, losses: dict[str, float]) -> ColumnPreview:
     """What becomes of the j-th quasi-identifier, over the classes weighted with their rows."""
+    partition = release.partition
     axis, rows = partition.points.axes[j], partition.sizes
     lo, hi = partition.lo[:, j], partition.hi[:, j]
-    is_lost = np.array([label == EVERYTHING for label in partition.labels(j)])
+    is_lost = np.array([label == EVERYTHING for label in release.labels[axis.column]])
     is_missing = (lo == axis.null) & ~is_lost
     is_open = axis.is_open(lo, hi) & ~is_lost
     has_ends = ~(is_lost | is_missing | is_open)

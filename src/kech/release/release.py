@@ -385,8 +385,7 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "sample": pick_sample(self.parameters),
             "ledger": self.admissions[-1].to_json(),
-            **find_doubts(self.table, self.published_table, self.axes),
-            "hidden": find_hidden(self.partition),
+            **find_doubts(self.table, self.published_table, self.axes, find_hidden(self.partition)),
             "mapping": None if mapping is None else str(mapping),
             "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }

@@ -17,13 +17,16 @@ from kech.release.column_costs import FIRST_CUT
 from kech.request import Goal, Request
 
 
-def weigh_shared_values(partition: Partition, request: Request) -> dict[str, Any]:
+def weigh_shared_values(partition: Partition, request: Request, *, with_price: bool = True) -> dict[str, Any]:
     """Of each sensitive column the share of the rows whose class has one value, and the loss with two in every class.
 
     For it, the classes at hand are merged where they share a value.  A release with l = 2 searches too.
     """
     shares = find_shared(partition)
-    return {"given_away": shares, "loss_with_l_2": price_diversity(partition, request) if shares else None}
+    return {
+        "given_away": shares,
+        "loss_with_l_2": price_diversity(partition, request) if shares and with_price else None,
+    }
 
 
 def estimate_given_away(points: Points, k: int, *, threads: int = 1) -> dict[str, float]:

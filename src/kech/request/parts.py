@@ -757,7 +757,7 @@ class Cut(Part, frozen=True):
     levels: Annotated[
         dict[str, int] | None,
         Field(
-            "Levels of --cut domain, one for each quasi-identifier: --levels job=1,zip=2. 0 are the values themselves; "
+            "Levels of --cut domain, one for each quasi-identifier: --levels job=1 zip=2. 0 are the values themselves; "
             "kech lattice lists nodes. With --dp-epsilon choose them before you look at the rows; there the level of a "
             "number or date is its step: --grid 10.",
             "job=1",

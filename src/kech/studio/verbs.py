@@ -14,6 +14,7 @@ import pyarrow as pa
 import kech
 from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
+from kech.release.sharing import weigh_shared_values
 from kech.request import Request
 from kech.studio.icicle import build_icicle
 from kech.studio.options import (
@@ -33,6 +34,7 @@ from kech.studio.options import (
     ZigzagOptions,
 )
 from kech.tables.source import DIALECT
+from kech.views.pictures.profile import USUAL_K
 
 MOST_BOUNDED = 20_000  # rows: below, the bound of a loss takes half a second
 MOST_BARS = 50_000  # that a page is given
@@ -59,9 +61,9 @@ class TableSession:
             self.kept[name] = compute()
         return self.kept[name]
 
-    def barcode(self, max_dimension: int = 0, field: int = 2) -> kech.WeightedBarcode:
-        """The barcode of exact values."""
-        dimension = max_dimension if find_spec("ripser") else 0
+    def barcode(self, max_dimension: int | None = 0, field: int = 2) -> kech.WeightedBarcode:
+        """The barcode of exact values; where no dimension is named, with the holes that are found quickly."""
+        dimension = max_dimension if max_dimension is None or find_spec("ripser") else 0
         return self.keep(  # type: ignore[no-any-return]
             f"barcode {dimension} {field}",
             lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),
@@ -77,13 +79,15 @@ class TableSession:
         return self.keep("profile", self.compute_profile)  # type: ignore[no-any-return]
 
     def compute_profile(self) -> kech.Profile:
-        """The profile, with what the cuts reach at round k."""
+        """The profile, with what the cuts reach at round k, and the columns that isolate rows at a usual one."""
         profile = kech.compute_profile(self.table)
-        return mark_cuts(profile, profile.choose_ks(None), self.table.threads)
+        marked = mark_cuts(profile, profile.choose_ks(None), self.table.threads)
+        marked.advise(min(USUAL_K, marked.largest_k))
+        return marked
 
     def barcode_at(self, k: int) -> kech.WeightedBarcode:
-        """The barcode of components; of a table that is not large, with what the cuts reach at k."""
-        return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(), [k], self.table.threads))  # type: ignore[no-any-return]
+        """The barcode; of a table that is not large, with what the cuts reach at k."""
+        return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(None), [k], self.table.threads))  # type: ignore[no-any-return]
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -177,6 +181,12 @@ def bound(session: TableSession, options: BoundOptions) -> dict[str, Any]:
     if session.table.rows > MOST_BOUNDED:
         return {"k": options.k, "loss_lower_bound": None}
     return session.release(k=options.k, effort=0.0 if session.plan.cut.is_searched else None).bound().to_json()
+
+
+def mend(session: TableSession, options: BoundOptions) -> dict[str, Any]:
+    """What the release at this k loses once every class has two values of each sensitive column."""
+    release = session.release(k=options.k)
+    return {"k": options.k, "loss": weigh_shared_values(release.partition, release.request)["loss_with_l_2"]}
 
 
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
@@ -300,6 +310,7 @@ VERBS = {
     "rung": Verb(rung, ClassesOptions),
     "bound": Verb(bound, BoundOptions),
     "classes": Verb(classes, ClassesOptions, lane="search"),
+    "mend": Verb(mend, BoundOptions, lane="search"),
     "hierarchy": Verb(hierarchy, HierarchyOptions, lane="slow"),
     "spectrum": Verb(spectrum, SpectrumOptions, lane="slow"),
     "barcode": Verb(barcode, BarcodeOptions, lane="slow"),

@@ -102,7 +102,8 @@ def is_number(text: str) -> bool:
 
 def say_title(line: int) -> str:
     """What to do about a title above the names of columns."""
-    return f"it begins with a title, and line {line} seems to name the columns. Say so: --header-line {line}."
+    says = f"it begins with a title, and line {line} seems to name the columns"
+    return f"{says}. Say so: --header-line {line}. Where line 1 names them: --header-line 1."
 
 
 def check_header(path: Path, header: Sequence[str], sample: str, delimiter: str) -> None:

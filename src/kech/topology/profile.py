@@ -9,7 +9,8 @@ d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
 
 So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  A class of k rows that
 a cut found hides them from its own radius on, where that is smaller than d_k; so does the class of all rows.
-u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person may have several rows, k counts people.
+u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person may have several
+rows, k counts people.
 """
 
 from collections.abc import Mapping, Sequence

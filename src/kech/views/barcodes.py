@@ -12,8 +12,8 @@ JOIN = {
     "ball": "Rows join at eps where they are at most 2 eps apart.",
 }
 HIDE = {
-    "box": "A row can hide at eps among k rows of which no column differs by more than 2 eps of its range.",
-    "ball": "A row can hide at eps among k rows that lie in one ball of radius eps.",
+    "box": "A row can hide at eps among {crowd} of which no column differs by more than 2 eps of its range.",
+    "ball": "A row can hide at eps among {crowd} that lie in one ball of radius eps.",
 }
 ALMOST = 0.99  # of the rows: how many are missing is said
 ALL_ROWS = "all rows fit into {classes}"
@@ -38,6 +38,11 @@ ANNOUNCED = (
     "kech release --cut regime --reading {reading} --k {k} --suppress {share:g}% publishes {rows:,} rows in {classes} "
     "with {edges} and leaves out {out:,}."
 )
+
+
+def say_hiding(metric: str, counted: str) -> str:
+    """What it means that a row can hide."""
+    return HIDE[metric].format(crowd="k rows" if counted == "rows" else "rows of k people")
 
 
 def say_headline(known: Mapping[str, Any], begin: str = "", most_columns: int = 2) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 from kech.release.sentences import given_away_words
 from kech.request.parts import ROLES
-from kech.views.barcodes import capitalize, list_sentences, say_headline, say_joined
+from kech.views.barcodes import capitalize, list_sentences, say_earliest, say_headline, say_joined
 from kech.views.markup import describe_start
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.mixed import draw_mixed
-from kech.views.pictures.picture import BAR, ORANGE, Picture
-from kech.views.pictures.profile import draw_profile
+from kech.views.pictures.picture import BAR, ORANGE, RED, Picture
+from kech.views.pictures.profile import USUAL_K, advise, draw_profile, explain
 from kech.views.pictures.released import draw_sizes
 from kech.views.pictures.spectrum import draw_spectrum
 from kech.views.pictures.svg import render_svg
@@ -30,7 +30,9 @@ CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 NUMBERS = ";text-align:right;font-variant-numeric:tabular-nums"  # of a column of numbers, in place of the left
 NUMBER = re.compile(r"(|none|never|unknown|not available|(&lt;|<|[-−])?[\d,.]+(e[-+]\d+)?( ?%)?( (KS|TV))?)")
 TABLE = "border-collapse:collapse;font:inherit"
+MOST_COMPARED = 20_000  # points whose columns are compared just to be shown: 0.3 s of CPU on six columns
 CHEAP = 10**7  # nodes times points of a lattice whose curve is computed just to be shown
+GIVEN = f"color:{RED};font-weight:600"  # values that are given away
 PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for publication</span>'
 
 
@@ -76,9 +78,11 @@ def show_profile(profile: Any) -> str:
     ks = [k for k in LANDMARKS if k <= profile.largest_k]
     lines = [(str(k), *(format_figure(eps) for eps in profile.eps_for(k, [0.5, 0.99, 1.0]))) for k in ks]
     names = ("k", "50 % can hide from eps, at the earliest", "99 %", "100 %")
-    picture = draw_profile(profile, SIZE)
-    words = sentences([f"{picture.title}."])
-    return card(repr(profile), words, embed(picture), grid(names, lines), private=True)
+    if len(profile.units.weights) <= MOST_COMPARED:
+        profile.advise(min(USUAL_K, profile.largest_k))
+    advice = advise(profile)
+    words = sentences([f"{say_earliest(advice)}.", *explain(advice)])
+    return card(repr(profile), words, embed(draw_profile(profile, SIZE)), grid(names, lines), private=True)
 
 
 def show_lattice(lattice: Any) -> str:
@@ -123,7 +127,7 @@ def show_release(release: Any, suppressed: str, loss: float) -> str:
     drawn = draw_sizes(Counter(release.partition.sizes.tolist()), size=SIZE)
     lines = [("columns", ", ".join(release.columns)), ("loss", format_figure(loss)), ("suppressed", suppressed)]
     away = list(given_away_words(release.given_away))
-    warning = sentences([*away, *(["l=2 prevents it."] if away else [])])
+    warning = sentences([*away, *(["l=2 prevents it."] if away else [])], GIVEN)
     return card(repr(release), embed(drawn), grid(("published", ""), lines), warning, private=False)
 
 
@@ -137,9 +141,10 @@ def card(title: str, *parts: str, private: bool) -> str:
     return f'<div style="{style}"><div><strong>{escape(title)}</strong></div>{mark}{"".join(parts)}</div>'
 
 
-def sentences(texts: Iterable[str]) -> str:
+def sentences(texts: Iterable[str], style: str = "") -> str:
     """Each a line."""
-    return "".join(f"<div>{escape(text)}</div>" for text in texts)
+    opening = f'<div style="{style}">' if style else "<div>"
+    return "".join(f"{opening}{escape(text)}</div>" for text in texts)
 
 
 def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

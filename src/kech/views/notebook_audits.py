@@ -8,7 +8,7 @@ from typing import Any
 
 from kech.release.sentences import cost_words, given_away_words
 from kech.views.markup import figure, format_distance, format_interval, format_rate
-from kech.views.notebook import MOST_LINES, SIZE, card, embed, format_figure, grid, sentences
+from kech.views.notebook import GIVEN, MOST_LINES, SIZE, card, embed, format_figure, grid, sentences
 from kech.views.pictures.released import draw_sizes
 
 
@@ -26,7 +26,7 @@ def show_inspection(inspection: Any) -> str:
         unique = f"As it is, k = {inspection.k}: {inspection.unique_share:.1%} of the rows are unique on {on}."
     costs = inspection.to_json()["costs"]
     away = [f"A release would give values away: {each}" for each in given_away_words(inspection.given_away)]
-    intro = sentences([*([unique] if unique else []), *cost_words(costs), *away])
+    intro = sentences([*([unique] if unique else []), *cost_words(costs)]) + sentences(away, GIVEN)
     return card(title, grid(names, lines), intro, cost_grid(costs), private=True)
 
 

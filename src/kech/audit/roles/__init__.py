@@ -238,7 +238,8 @@ def guess_by_counts(column: str, look: Look) -> Guess:
 def guess_outcome(column: str, look: Look) -> Guess | None:
     """What a table may be about: whether something happened, or few values at its edge."""
     distinct, is_enough = look.facts.distinct, look.present > SMALL
-    if look.says_yes_or_no and (is_participle(column) or says_state(column)):
+    is_state = says_state(column) and {*look.texts} != {"1", "2"}  # which number kinds: an event is 0 or 1
+    if look.says_yes_or_no and (is_participle(column) or is_state):
         return guess("sensitive", "it says whether something happened", STEM)
     if look.edge and distinct == FLAG and is_enough:
         return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)

@@ -45,6 +45,7 @@ from kech.release.series.update import (
     build_version_tables,
     certify,
     count_version,
+    find_hidden_columns,
     fix_kinds,
     write_version,
 )
@@ -263,7 +264,8 @@ def publish_next(
             entered = add_version(store, begun, update, arrivals, drafted, paths, admission)
             with enter_version(store, series_file, entered, draft), delay_interrupts():
                 put_in_place({draft: paths.target, certificate_draft: paths.beside})
-    return summarize(store, table, claims, paths, admission, entered)
+    hidden = find_hidden_columns(update, arrivals, claims["quasi_identifiers"])
+    return summarize(store, table, claims, paths, admission, entered, hidden)
 
 
 def begin_version(
@@ -441,6 +443,7 @@ def summarize(
     paths: VersionPaths,
     admission: Admission,
     series_file: SeriesFile,
+    hidden: Sequence[str],
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
     private = {name: hide_small(series_file.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}
@@ -452,7 +455,7 @@ def summarize(
         "measured": claims["measured"],
         "coarse": claims["parameters"].get("coarse"),
         "ledger": admission.to_json(),
-        **find_doubts(table, table, claims["quasi_identifiers"]),
+        **find_doubts(table, table, claims["quasi_identifiers"], hidden),
         "mapping": None,
         "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(series_file.policy)},
     }

@@ -279,6 +279,16 @@ def old_labels_tell(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[b
     return [is_informative(labels[name] for name in published_columns(axis)) for axis in axes]
 
 
+def find_hidden_columns(update: Update, arrivals: Arrivals, axes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Quasi-identifiers of which no label of this version tells anything."""
+    staying = update.history.cohorts.labels.filter(pa.array(update.staying))
+    tables = [labels for labels in (staying, arrivals.labels) if labels.num_rows]
+    parts = {axis["column"]: published_columns(axis) for axis in axes}
+    return [
+        column for column, names in parts.items() if not is_informative(labels[x] for labels in tables for x in names)
+    ]
+
+
 def find_values(update: Update) -> dict[str, dict[str, Any]]:
     """How sensitive columns are read in all versions together."""
     old, release = update.claimed.get("values"), update.release

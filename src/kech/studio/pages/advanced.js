@@ -10,7 +10,7 @@ import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
 import { t } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
-const series = { name: null, seen: null, drawn: null };
+const series = { name: null, seen: null, drawn: null, fault: null };
 const redraw = () => set({ opened: state.opened + 1 });
 
 export function drawAdvanced() {
@@ -60,22 +60,23 @@ const round = (share) => Number(share.toFixed(6));
 
 function goals() {
   const { goal, cut } = state.plan, rules = rulesOf(state.plan), counted = countRules(kindOf(goal));
-  const number = (name, others = {}, more = {}) => numberBox(name, goal[name] ?? "", (value) => edit((next) => { next.plan.goal[name] = value === "" ? null : Number(value); if (value === "") Object.assign(next.plan.goal, others); }, "goals"), more);
-  const box = h("input", { type: "checkbox", disabled: !rules.keeps_histories, onchange: (event) => edit((next) => { next.plan.goal.protect_history = event.target.checked || null; }, "goals") });
+  const number = (name, others = {}, more = {}) => numberBox(name, goal[name] ?? "", (value) => edit((next) => { next.plan.goal[name] = value === "" ? null : Number(value); if (value === "") Object.assign(next.plan.goal, others); }, name), more);
+  const box = h("input", { type: "checkbox", disabled: !rules.keeps_histories, onchange: (event) => edit((next) => { next.plan.goal.protect_history = event.target.checked || null; }, "protect_history") });
   box.checked = Boolean(goal.protect_history);
-  const share = numberBox("suppress", 100 * (cut.suppress ?? defaultOf("suppress")), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "goals"), { scale: 100, disabled: rules.by_components });
-  const effort = () => choose("effort", "effort", cut.effort, (value) => edit((next) => { next.plan.cut.effort = value === defaultOf("effort") ? null : value; }, "goals"));
-  return h("section", { class: "panel" }, h("h3", {}, t("goals")), ["goals", "l", "cut"].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message),
-    field(t("cutField"), choose("cut", "cut", cut.cut, (value) => edit((next) => { takeCut(next, value); next.plan.goal.k ??= exampleOf("k"); }, "cut"))),
-    field(t("suppress"), share), rules.is_searched && field(t("effort"), effort()),
-    countsPeople() && field(t("history"), box, "", "check"),
+  const share = numberBox("suppress", 100 * (cut.suppress ?? defaultOf("suppress")), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "suppress"), { scale: 100, disabled: rules.by_components });
+  const effort = () => choose("effort", "effort", cut.effort, (value) => edit((next) => { next.plan.cut.effort = value === defaultOf("effort") ? null : value; }, "effort"));
+  const beside = (name) => state.fault?.field === name && h("p", { class: "refusal", role: "alert" }, state.fault.message);
+  return h("section", { class: "panel" }, h("h3", {}, t("goals")),
+    field(t("cutField"), choose("cut", "cut", cut.cut, (value) => edit((next) => { takeCut(next, value); next.plan.goal.k ??= exampleOf("k"); }, "cut"))), beside("cut"),
+    field(t("suppress"), share), beside("suppress"), rules.is_searched && [field(t("effort"), effort()), beside("effort")],
+    countsPeople() && [field(t("history"), box, "", "check"), beside("protect_history")],
     sensitive().length > 0 && [
-      field(t("lField"), number("l", { l_kind: null, c: null }, counted.is_whole ? {} : { step: "any" })),
-      goal.l != null && field(t("lKind"), choose("l_kind", "l", goal.l_kind, (value) => edit((next) => Object.assign(next.plan.goal, { l_kind: value, c: countRules(value).needs_c ? goal.c ?? exampleOf("c") : null }), "goals"))),
-      counted.needs_c && goal.l != null && field(t("cField"), number("c")),
-      field(t("tField"), number("t", { t_kind: null })),
-      goal.t != null && field(t("tKind"), choose("t_kind", "t", goal.t_kind, (value) => edit((next) => { next.plan.goal.t_kind = value; }, "goals"))),
-      field(t("alphaField"), number("alpha"))]);
+      field(t("lField"), number("l", { l_kind: null, c: null }, counted.is_whole ? {} : { step: "any" })), beside("l"),
+      goal.l != null && field(t("lKind"), choose("l_kind", "l", goal.l_kind, (value) => edit((next) => Object.assign(next.plan.goal, { l_kind: value, c: countRules(value).needs_c ? goal.c ?? exampleOf("c") : null }), "l"))),
+      counted.needs_c && goal.l != null && [field(t("cField"), number("c")), beside("c")],
+      field(t("tField"), number("t", { t_kind: null })), beside("t"),
+      goal.t != null && field(t("tKind"), choose("t_kind", "t", goal.t_kind, (value) => edit((next) => { next.plan.goal.t_kind = value; }, "t"))),
+      field(t("alphaField"), number("alpha")), beside("alpha")]);
 }
 
 // -- structures --------------------------------------------------------------------------------------------------
@@ -127,10 +128,12 @@ function drawSeries() {
       const told = await run(state.id, { verb: "publish", options: { series: series.name, file: file.value } });
       say(t("published", { version: told.series.version }));
       await look(series.name);
-    } catch (fault) { say(fault.message); }
+      series.fault = null;
+    } catch (fault) { series.fault = fault; }
+    redraw();
   };
   const bars = series.drawn?.svg ? shown(series.drawn.svg, t("series"), series.name) : series.drawn?.fault ? refusal(series.drawn.fault) : h("p", { class: "hint" }, t("computing"));
   return [pick, bars, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
     rowsOf([t("versions"), t("cohorts"), t("rowsTitle")], seen.lives.map((bar) => [bar.versions.join(", "), count(bar.cohorts), count(bar.rows)])),
-    h("div", { class: "bar" }, field(t("versionFile"), file), button(t("publishNext"), publish, "small"))];
+    h("div", { class: "bar" }, field(t("versionFile"), file), button(t("publishNext"), publish, "small")), series.fault && refusal(series.fault)];
 }

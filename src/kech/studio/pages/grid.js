@@ -36,6 +36,7 @@ function draw() {
   facts = lookAt(shown());
   const { view } = state, published = (name) => ["quasi-identifier", "sensitive", "keep"].includes(roleOf(name));
   columns = seen.columns.map((column, at) => ({ column, at, role: roleOf(column), published: published(column) })).filter(({ published: is }) => is || view !== "released");
+  if (state.filter === "given") columns.sort((a, b) => (b.role === "sensitive") - (a.role === "sensitive")); // what is given away is seen first
   const key = [facts?.key, state.filter, state.grouped, state.id, seen.rows, state.view === "original"].join();
   if (key !== draw.key) { draw.key = key; order = arrange(seen.rows); }
   columns.forEach((one) => { one.wide = widthOf(one); });

@@ -28,7 +28,10 @@ function draw() {
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
 
-const readOut = () => { const figures = shown()?.data?.figures; return figures?.k == null ? "" : t("atK", figures); };
+function readOut() {
+  const answer = shown(), figures = answer?.data?.figures;
+  return figures?.k == null ? "" : `${t("atK", figures)}${answer.stale ? ` (${t("stale")})` : ""}`;
+}
 
 function busy() {
   const job = working().find(({ verb }) => verb === "classes" || verb === "rung" || verb === "icicle" || verb === "crowds");
@@ -38,7 +41,7 @@ function busy() {
 // -- over k --------------------------------------------------------------------------------------------------
 
 function range() {
-  const steps = ladder(), top = Math.max(...steps, Math.min(chosenK() ?? smallestK(), most())), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
+  const steps = ladder(), top = Math.max(...steps, chosenK() <= most() ? chosenK() : 0), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
   return [Math.max(smallestK(), k / factor), Math.max(Math.min(top, k * factor), 3)];
 }
 
@@ -49,6 +52,7 @@ function drawCurve() {
   const x = (k) => LEFT + (Math.log(k / low) / Math.log(high / low)) * (wide - LEFT - RIGHT), y = (value) => TOP + (1 - value / top) * (HIGH - TOP - FOOT);
   const line = (list, value) => list.map((point) => `${x(point.k).toFixed(1)},${y(value(point)).toFixed(1)}`).join(" ");
   const now = state.drag ?? chosenK(), answer = shown(), told = answer?.data?.figures;
+  const read = readOut(), kind = answer?.stale ? "read stale" : "read", at = x(Math.min(Math.max(now ?? low, low), high));
   const people = t(countsPeople() ? "countedPeople" : "countedRows");
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrument") },
     ticks(0, top, 4).map((value) => [s("line", { class: "rule", x1: LEFT, x2: wide - RIGHT, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, few(value))]),
@@ -59,11 +63,10 @@ function drawCurve() {
     known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
-    now != null && handle(x(Math.min(Math.max(now, low), high)), { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
-  const read = readOut(), kind = answer?.stale ? "read stale" : "read";
+    now != null && handle(at, { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));
-  if (wide >= NARROW) picture.append(s("text", now != null && x(now) < wide / 2 ? { class: kind, x: wide - RIGHT, y: TOP + 2, "text-anchor": "end" } : { class: kind, x: LEFT + 8, y: TOP + 2 }, read));
+  if (wide >= NARROW) picture.append(s("text", at < (LEFT + wide) / 2 ? { class: kind, x: at + 10, y: TOP + 2 } : { class: kind, x: at - 10, y: TOP + 2, "text-anchor": "end" }, read));
   return picture;
 }
 

@@ -6,7 +6,7 @@ import { edit, giveRoles, quasi, saved, set, state, watch } from "./store.js";
 
 const MANY = 60_000; // rows: beyond, the classes of every row are fetched only for the k that is chosen
 const PATIENCE = 4000; // milliseconds a search that nobody wants any more may go on
-const LANES = { glance: "look", inspect: "look", crowds: "count", rung: "count", bound: "count", classes: "search" }; // all others are slow, or wait as if they were
+const LANES = { glance: "look", inspect: "look", crowds: "count", rung: "count", bound: "count", classes: "search", mend: "search" }; // all others are slow, or wait as if they were
 const answers = new Map(), busy = new Map(); // answers by key; for each lane the answer on its way
 
 // -- what an answer is computed from -------------------------------------------------------------------------
@@ -108,6 +108,7 @@ function pump() {
   leaveSearch(k);
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
+  if (k != null && Object.keys(exact.data?.shared?.given_away ?? {}).length) need("mend", { k });
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
   if (isSearch()) for (const rung of near(k)) if (!need("bound", { k: rung })) return;
 }
@@ -119,7 +120,7 @@ const near = (k) => ladder().sort((a, b) => Math.abs(Math.log(a / (k ?? exampleO
 // A search for another k goes on for a while, since somebody may come back to it.
 function leaveSearch(k) {
   const entry = busy.get("search")?.entry;
-  if (!entry || entry.verb !== "classes" || entry.options.k === k) return;
+  if (!entry || entry.options.k === k) return;
   const left = PATIENCE - (performance.now() - entry.began);
   if (left > 0) setTimeout(pump, left);
   else { entry.isUnwanted = true; stop(entry); }

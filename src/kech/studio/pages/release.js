@@ -102,7 +102,8 @@ function fileLinks(folder, name) {
   return [h("strong", {}, name), " ", (isText || isPage) && [link(t("openFile"), open), " "], link(t("saveFile"), async () => h("a", { href: await asAddress(path), download: name }).click()), " "];
 }
 
-function history({ releases }) {
-  if (!releases.length) return null;
-  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))));
+function history({ releases, series }) {
+  if (!releases.length && !series.length) return null;
+  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))),
+    series.length > 0 && h("p", {}, t("seriesHere", { names: series.map(quoted).join(", ") })));
 }

@@ -17,7 +17,7 @@ export async function openStart() {
     opened(request("POST", `/api/tables?name=${encodeURIComponent(file.name)}`, new Blob([file])));
   };
   const file = h("input", { type: "file", id: "file", class: "unseen", accept: state.endings.read.join(","), onchange: (event) => event.target.files[0] && upload(event.target.files[0]) });
-  const zone = h("div", { class: "drop" }, h("p", {}, t("dropHere")), file, h("label", { for: "file", class: "button main" }, t("chooseFile")), h("p", { class: "hint" }, t("staysHere")));
+  const zone = h("div", { class: "zone" }, h("p", {}, t("dropHere")), file, h("label", { for: "file", class: "button main" }, t("chooseFile")), h("p", { class: "hint" }, t("staysHere")));
   for (const [name, over] of [["dragenter", true], ["dragover", true], ["dragleave", false], ["drop", false]]) {
     zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.toggle("over", over); });
   }

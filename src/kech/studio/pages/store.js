@@ -98,7 +98,7 @@ function save(field, back) {
         say(t("otherTab"));
       } else {
         back();
-        set({ fault: { field, message: fault.message } });
+        set({ fault: { field, get message() { return fault.message; } } });
       }
     }
   });

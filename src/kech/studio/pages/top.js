@@ -1,7 +1,7 @@
 // The bar at the top: file, undo and redo, plan, language, colours, and the one button that releases.
 
 import { request } from "./api.js";
-import { button, h, replace, say } from "./dom.js";
+import { button, dialog, h, refusal, replace, say } from "./dom.js";
 import { isReady, looks, shown } from "./model.js";
 import { saveAs } from "./pictures.js";
 import { openRelease } from "./release.js";
@@ -47,7 +47,7 @@ function loadPlan() {
       const { plan } = await request("POST", `/api/tables/${state.id}/plan`, new Blob([file.files[0]]));
       await edit((next) => { next.plan = plan; const named = Object.values(plan.columns ?? {}).flat(); next.dropped = next.dropped.filter((column) => !named.includes(column)); });
       say(t("planLoaded"));
-    } catch (fault) { say(fault.message); }
+    } catch (fault) { const box = dialog(t("loadPlan")); box.fill(refusal(fault)); box.open(); }
   } });
   file.click();
 }

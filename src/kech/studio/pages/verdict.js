@@ -3,7 +3,7 @@
 import { button, field, h, keepingFocus, quoted, replace, s, say } from "./dom.js";
 import { numberBox } from "./forms.js";
 import { choose } from "./instrument.js";
-import { again, chosenK, crowds, find, isReady, looks, most, shown, stop } from "./model.js";
+import { again, chosenK, crowds, find, found, isReady, looks, most, shown, stop } from "./model.js";
 import { count, loss, percent } from "./numbers.js";
 import { sentences } from "./sentences.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
@@ -18,7 +18,7 @@ export function begin(place) {
 // How far the exact answer is.
 function wayOf() {
   const entry = state.plan && find("classes", { k: chosenK(), with_rows: true });
-  return [entry?.progress?.job, entry?.progress?.share, entry?.fault];
+  return [entry?.progress?.job, entry?.progress?.share, entry?.fault, state.plan && priceOf(chosenK())];
 }
 
 function draw(place) {
@@ -27,7 +27,7 @@ function draw(place) {
   replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), answer?.stale && h("span", { class: "mark" }, t("stale")),
     data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale, title: t("pinned") })), kField(), work(answer),
     answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
-    data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale), gauge(data), lossBar(data.figures.loss)),
+    data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale, answer.preview), gauge(data), lossBar(data.figures.loss)),
     crowd && h("p", { class: "hint" }, t("asItIs", { k: crowd.k, alone: crowd.alone, people: countsPeople() })),
     pinned(data), data && h("ul", { class: `words${answer.stale ? " stale" : ""}` }, sentences(data).map((text) => h("li", {}, text))));
 }
@@ -45,13 +45,17 @@ function work(answer) {
   return h("div", { class: "work" }, !answer && h("progress", { "aria-label": t("computing") }));
 }
 
+// The loss once every class has two values; null while it is not known.
+const priceOf = (k) => found("mend", { k })?.loss ?? null;
+
 // -- what is given away comes first ----------------------------------------------------------------------------
 
-function alarm({ shared, figures }, isStale) {
+function alarm({ shared, figures }, isStale, isPreview) {
   const given = Object.entries(shared?.given_away ?? {}).sort(([, a], [, b]) => b - a);
   if (!given.length) return null;
-  const mend = button(t("mend", { from: figures.loss, to: shared.loss_with_l_2 }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "l"), "alarm", { disabled: isStale });
-  return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), shared.loss_with_l_2 == null && h("p", { class: "hint" }, t("mendNot")), mend);
+  const price = isStale || isPreview ? null : priceOf(chosenK()), isUnknown = price == null && !isPreview && Boolean(find("mend", { k: chosenK() })?.data);
+  const mend = button(t("mend", { from: figures.loss, to: price }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
+  return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), isUnknown && h("p", { class: "hint" }, t("mendNot")), mend, state.fault?.field === "mend" && h("p", { class: "refusal" }, state.fault.message));
 }
 
 function gauge({ classes, k, figures, rows_in: all }) {

@@ -19,7 +19,7 @@ Size = tuple[float, float]  # of the first panel: pixels across and down
 Area = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
 
 INK, GREY, PAPER = "#222222", "#767676", "#ffffff"
-BAR, DEEP, ORANGE = "#7d9fc3", "#1f5a8a", "#e67314"
+BAR, DEEP, ORANGE, RED = "#7d9fc3", "#1f5a8a", "#e67314", "#c0202a"  # hidden twice, exposed, given away
 FONT = 12.0  # pixels
 LETTER = 0.56  # width of a letter, as a share of the font
 NARROW, BOLD = 0.5, 0.64  # of a letter in a long line, and in a title

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.views.barcodes import HIDE, name_isolating, say_earliest, say_isolating, say_last_bound
+from kech.views.barcodes import name_isolating, say_earliest, say_hiding, say_isolating, say_last_bound
 from kech.views.pictures.picture import (
     DEEP,
     INK,
@@ -65,7 +65,11 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     legend += [(f"{100 * share:g} % can hide at the earliest", [shade], False) for share, shade in SHADES.items()]
     advice = advise(profile)
     note = "\n".join(
-        [*explain(advice), f"{HIDE[profile.filtration.metric]} {NOTE}", *([REACHED] if profile.reached else [])]
+        [
+            *explain(advice),
+            f"{say_hiding(profile.filtration.metric, profile.counted)} {NOTE}",
+            *([REACHED] if profile.reached else []),
+        ]
     )
     about = ABOUT.format(rows=profile.units.describe_rows(), metric=profile.filtration.metric)
     panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)

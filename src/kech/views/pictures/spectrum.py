@@ -8,7 +8,7 @@ import numpy as np
 from kech.views.pictures.picture import GREY, Area, Curve, Marks, Panel, Picture, Scale, Shape, Size, Words, find_ticks
 
 TITLE = "Spectrum: what every k costs"
-COLOURS = {"local": "#3f6fa3", "domain": "#e57414", "minimal": "#5b8c5a", "regime": "#a77bb5"}
+COLOURS = {"local": "#3f6fa3", "domain": "#14a3a8", "minimal": "#5b8c5a", "regime": "#a77bb5"}
 MEASURES = {"loss": "loss", "classes": "classes", "eps": "eps (radius)"}
 BOUNDS = {"loss": "loss_lower_bound", "eps": "eps_lower_bound"}
 FEWEST = 5  # values of k between which a knee can be seen

@@ -270,7 +270,7 @@ def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup
     rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
     classes = f"{count(shared['classes'])} class{'es' * (shared['classes'] != 1)}"
     sentence = f"{rows} rows, in {classes}, share one value with their whole class in "
-    yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="warn")
+    yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="given")
     if shared.get("values"):
         listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]
         caption = join("PRIVATE: values that whole classes share in ", name(column))

@@ -115,7 +115,8 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
     remedy = (" Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price())
-    yield from (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
+    sentences = (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
+    yield from (tag("span", each, class_="given") for each in sentences)
     if result["identifying"]:
         yield join("Most rows have a value of their own in ", names(result["identifying"]), ". Do not publish it.")
     if together := result["identifying_together"]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
-from kech.views.screen.terminal import count_classes, grid, out, say, say_private, warn
+from kech.views.screen.terminal import count_classes, grid, out, say, say_private, warn, warn_of_values
 
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
@@ -182,7 +182,7 @@ def warn_of_given_away(shares: Mapping[str, float]) -> None:
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
     for sentence in given_away_words(shares):
-        warn(f"{sentence}")
+        warn_of_values(sentence)
 
 
 def print_verification(result: dict[str, Any]) -> None:

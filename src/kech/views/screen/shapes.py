@@ -10,13 +10,13 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from kech.views.barcodes import (
-    HIDE,
     JOIN,
     announce,
     capitalize,
     list_sentences,
     say_earliest,
     say_headline,
+    say_hiding,
     say_isolating,
     say_joined,
     say_last_bound,
@@ -115,10 +115,10 @@ def print_bars(bars: list[dict[str, Any]], result: dict[str, Any]) -> None:
 def print_joining(result: dict[str, Any]) -> None:
     """How many classes there are at round eps, and how many rows are in classes below k."""
     k = result["k"]
-    table = grid("eps>", "classes>", f"rows below k = {k:,}>", "[yellow]░[/] below k, [blue]█[/] k or more")
+    table = grid("eps>", "classes>", f"rows below k = {k:,}>", "[dark_orange]░[/] below k, [blue]█[/] k or more")
     for at in result["joining"]:
         below = ceil(WIDE * at["rows_left"] / result["rows"])
-        drawn = f"[yellow]{'░' * below}[/][blue]{'█' * (WIDE - below)}[/]"
+        drawn = f"[dark_orange]{'░' * below}[/][blue]{'█' * (WIDE - below)}[/]"
         table.add_row(f"{at['eps']:.4g}", f"{at['classes']:,}", f"{at['rows_left']:,}", drawn)
     out().print(table)
 
@@ -215,7 +215,7 @@ def print_profile(result: dict[str, Any]) -> None:
     say_private("a profile is counted from real rows; do not publish it.")
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     say(f"{rows}, metric {result['metric']}")
-    say(f"{HIDE[result['metric']]} {RULER}")
+    say(f"{say_hiding(result['metric'], result['counted'])} {RULER}")
     print_eps_error(result)
     for advice in choose_advice(result["advice"]):
         out().print(f"\n[bold]{escape(say_earliest(advice))}[/]")
@@ -448,7 +448,7 @@ def print_lives(result: dict[str, Any]) -> None:
     lines = sorted(result["summary"], key=lambda line: (line["safe"], -line["rows"]))[:MOST_BARS]
     for line in sorted(lines, key=lambda line: (line["birth"], -line["death"], line["safe"])):
         counts = (f"{line[name]:,}" for name in ("bars", "rows", "smallest"))
-        safe = "[blue]safe[/]" if line["safe"] else "[yellow]below k[/]"
+        safe = "[blue]safe[/]" if line["safe"] else "[dark_orange]below k[/]"
         lives.add_row(
             f"{line['birth']:g}", f"{line['death']:g}", *counts, safe, draw_life(line, len(result["versions"]))
         )
@@ -477,10 +477,10 @@ def say_together(result: dict[str, Any]) -> Iterator[str]:
     else:
         figure = f"{joint_k:,}" if at_least == joint_k else f"between {at_least:,} and {joint_k:,}"
         few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
-        yield f"[yellow]Joint k {figure}:[/] {few} through all versions."
+        yield f"[dark_orange]Joint k {figure}:[/] {few} through all versions."
     if result["changed"]:
         figure = f"Rows that came or left among fewer than {k:,}: {result['changed']:,}."
-        yield f"[yellow]{figure}[/] Subtracting shows them."
+        yield f"[dark_orange]{figure}[/] Subtracting shows them."
 
 
 def print_hierarchy(result: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.markup import escape
 
 from kech.views.screen.previews import print_costs, print_rows
-from kech.views.screen.terminal import grid, out, say, say_drawn, say_private, warn
+from kech.views.screen.terminal import grid, out, say, say_drawn, say_private, warn, warn_of_values
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
@@ -64,7 +64,7 @@ def print_given_away(shares: Mapping[str, float]) -> None:
     from kech.release.sentences import given_away_words  # its libraries are not read for --help
 
     if shares:
-        warn("a release would give values away, as far as a first cut tells:")
+        warn_of_values("a release would give values away, as far as a first cut tells:")
     for sentence in given_away_words(shares):
         say(sentence)
     if shares:

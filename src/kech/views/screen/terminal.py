@@ -76,6 +76,11 @@ def warn(text: str) -> None:
     out().print(f"[yellow]Warning:[/] {escape(text)}")
 
 
+def warn_of_values(text: str) -> None:
+    """Print which values are given away: red on a terminal, as everywhere."""
+    out().print(f"[red]Warning:[/] {escape(text)}")
+
+
 def say_private(text: str) -> None:
     """Print what nobody else should see, or that nobody should."""
     out().print(f"[yellow]PRIVATE:[/] {escape(text)}")
