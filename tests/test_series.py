@@ -401,7 +401,7 @@ def test_a_pool_that_tells_nothing_does_not_stretch_a_domain(series, tmp_path):
 
 
 def test_rare_values_of_several_versions_are_read_and_forged_ones_are_not(series, tmp_path):
-    common = ["nurse"] * 12 + ["clerk"] * 12
+    common = ["nurse", "clerk", "baker", "smith"] * 6
     first = [(i, 30, job, i) for i, job in enumerate([*common, "spy", "pope", "king"])]
     second = [(i + 40, 30, job, i + 40) for i, job in enumerate([*common, "poet", "czar"])]
     given = {"axes": {"zip": "set"}}

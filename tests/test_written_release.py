@@ -223,7 +223,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         even = kech.make_release(read, k=5, cut="domain")
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.summarize(tmp_path / "t.csv", document)
-    assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == [0, 99]
+    assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == [-1, 100]
     assert even.axes[0]["domain"] == [4, 95]
     assert (fine.axes[0]["protect"], even.axes[0]["grid"]) == ("none", "round")
     assert coarse.partition.classes <= 6 < fine.partition.classes
@@ -231,7 +231,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
-        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 99}
+        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 16 / 101}
     )
 
 

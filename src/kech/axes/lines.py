@@ -92,7 +92,7 @@ class LineAxis(Axis):
         """The two ends between which widths are measured; where no edge is published, any."""
         if self.fine is not None:
             return self.fine.at(self.k).domain
-        if self.has_tails and not (self.largest_k >= self.k).any():
+        if self.low[0] == -np.inf and not (self.largest_k >= self.k).any():
             return 0.0, self.unit or 1.0  # the only label is `*`
         return self.domain_rule.at(self.k)
 
