@@ -28,7 +28,7 @@ class ClassesOptions(VerbOptions):
     with_rows: bool = True
 
 
-class BoundOptions(VerbOptions):
+class KOptions(VerbOptions):
     """One k."""
 
     k: int

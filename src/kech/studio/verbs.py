@@ -19,11 +19,11 @@ from kech.request import Request
 from kech.studio.icicle import build_icicle
 from kech.studio.options import (
     BarcodeOptions,
-    BoundOptions,
     CellsOptions,
     ClassesOptions,
     HierarchyOptions,
     InspectOptions,
+    KOptions,
     LatticeOptions,
     PictureOptions,
     PreviewOptions,
@@ -176,14 +176,14 @@ def rung(session: TableSession, options: ClassesOptions) -> dict[str, Any]:
     return classes(session, options)
 
 
-def bound(session: TableSession, options: BoundOptions) -> dict[str, Any]:
+def bound(session: TableSession, options: KOptions) -> dict[str, Any]:
     """`kech release --bound` of the best start: the least loss that any release at this k can have."""
     if session.table.rows > MOST_BOUNDED:
         return {"k": options.k, "loss_lower_bound": None}
     return session.release(k=options.k, effort=0.0 if session.plan.cut.is_searched else None).bound().to_json()
 
 
-def mend(session: TableSession, options: BoundOptions) -> dict[str, Any]:
+def mend(session: TableSession, options: KOptions) -> dict[str, Any]:
     """What the release at this k loses once every class has two values of each sensitive column."""
     release = session.release(k=options.k)
     return {"k": options.k, "loss": weigh_shared_values(release.partition, release.request)["loss_with_l_2"]}
@@ -308,9 +308,9 @@ VERBS = {
     "cells": Verb(cells, CellsOptions, reads_all_columns=True, lane="look"),
     "crowds": Verb(crowds),
     "rung": Verb(rung, ClassesOptions),
-    "bound": Verb(bound, BoundOptions),
+    "bound": Verb(bound, KOptions),
     "classes": Verb(classes, ClassesOptions, lane="search"),
-    "mend": Verb(mend, BoundOptions, lane="search"),
+    "mend": Verb(mend, KOptions, lane="search"),
     "hierarchy": Verb(hierarchy, HierarchyOptions, lane="slow"),
     "spectrum": Verb(spectrum, SpectrumOptions, lane="slow"),
     "barcode": Verb(barcode, BarcodeOptions, lane="slow"),

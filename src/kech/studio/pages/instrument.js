@@ -8,7 +8,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500;
+const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500, NAMED = 140;
 let place, wide = 600;
 
 export function begin(where) {
@@ -60,7 +60,7 @@ function drawCurve() {
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("kAxis", { counted: people })),
     s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
     known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(steps(known), (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
-    known.length > 1 && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
+    known.length > 1 && x(known.at(-1).k) - x(known[0].k) > NAMED && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
     points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
     points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
     now != null && handle(at, { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
