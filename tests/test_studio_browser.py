@@ -1061,7 +1061,7 @@ def test_the_town_on_a_first_run(visit):
     expect(page.locator(".tour")).to_have_count(0)
     settled(visitor)
     expect(page.locator(".picture .dot")).to_have_count(12, timeout=2 * SLOW)  # the whole ladder
-    page.wait_for_function("document.querySelector('.impossible')?.points.numberOfItems === 25", timeout=2 * SLOW)
+    page.wait_for_function("() => document.querySelector('.impossible')?.points.numberOfItems === 25", timeout=2 * SLOW)
     visitor.look("screen")
     visitor.press("over eps")
     page.get_by_role("slider", name="Line at eps").wait_for()
