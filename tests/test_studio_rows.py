@@ -72,7 +72,7 @@ def covers(label, age):
 
 @pytest.mark.parametrize("suppress", [0.0, 0.1])
 def test_every_row_is_in_one_class_whose_labels_hold_it(ask, suppress):
-    wish = {"k": 5, "effort": 0.0, "suppress": suppress}
+    wish = {"k": 5, "effort": 0.0, "suppress": suppress, "seed": 2}  # with which one is left out
     told = ask("classes", wish, quasi_identifiers=QI, sensitive=[SECRET])
     group, classes, suppressed = told["class_of_row"], told["classes"], told["figures"]["suppressed"]
     sizes = Counter(group)
