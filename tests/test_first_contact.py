@@ -312,6 +312,7 @@ def test_a_title_above_the_names_is_told_and_can_be_passed_over(run, folder, tit
         ",age,sex\na,20,f\nb,30,m\n",  # an index without a name
         "a,b,c\n,,\nx,y,z\n",  # the first row is empty
         "note\nhello, you\nwell, then\n",
+        "id,codes\na,x;y;z\nb,x;y;w\n",  # another sign in the cells
         "1979,f,3\n1980,m,4\n",
         "a;;\n1;2;3\n",  # numbers name no columns
     ],

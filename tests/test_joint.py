@@ -523,6 +523,21 @@ def test_a_cohort_that_takes_the_place_of_another_is_not_one_that_grew(folder, l
     assert found["holds"] or not withdrawn
 
 
+@pytest.mark.parametrize(("before", "explained"), [(0, False), (4, True)])
+def test_what_was_withdrawn_long_ago_explains_no_difference(folder, before, explained):
+    """Both releases lack four rows: that is no exchange between them.  Only rows that the first still has may be."""
+    gone, stays, _ = COHORTS
+    new = [(number, "gil", age, cell) for number, age, cell in ((6, 22, "a"), (7, 23, "b"), (8, 24, "d"))]
+    cohorts = dict(list(COHORTS.items())[:2]) | {"[22, 24]": new}
+    versions = [(MARCH, [gone, stays]), ([*MARCH[1:], *new], [stays, "[22, 24]"])]
+    sections = [{"withdrawn": 0, "withdrawn_before": 4 - before}, {"withdrawn": before, "withdrawn_before": 4 - before}]
+
+    found = kech.compute_joint_risk(*write_series(folder, versions, cohorts, sections), key="id").to_json()
+
+    (difference,) = found["differences"]
+    assert (difference["widened"] == 0) == explained
+
+
 def test_a_row_that_left_while_it_waited_is_not_looked_for(folder):
     """Row 9 waits in March and is gone in April: it was never published, though later labels would hold it."""
     later = {

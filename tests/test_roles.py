@@ -30,6 +30,11 @@ def values_of(role, count=60):
     return [number % 7 for number in range(count)]
 
 
+def test_one_value_that_may_tell_an_event_does_not_decide():
+    found = guess({"operadora": ["Vivo", "Claro", "Tim"] * 20, "exit": ["Died", "Alive", "unknown"] * 20})
+    assert (found["operadora"].role, found["exit"].role) == ("quasi-identifier", "sensitive")
+
+
 def test_a_flag_of_many_columns_follows_from_age():
     """Among sixty columns of yes and no, one says who is older than fifty: it is no more sensitive than the age."""
     rng = np.random.default_rng(5)

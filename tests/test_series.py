@@ -1044,6 +1044,13 @@ def test_a_person_is_who_the_last_version_of_a_row_named(series, tmp_path):
     assert found[-1]["stated"]["k"] == 5
 
 
+def test_levels_stay_those_of_the_first_version(series, tmp_path):
+    asked = {"cut": "domain", "levels": {"age": 1, "zip": 1}}
+    publish(series, NINE, tmp_path / "one.csv", **asked)
+    with pytest.raises(BadOption, match="levels"):
+        publish(series, [*NINE, *OTHERS], tmp_path / "two.csv", **{**asked, "levels": {"age": 2, "zip": 1}})
+
+
 @pytest.mark.parametrize("rows", [254, 255, 256])
 def test_keys_of_text_may_be_as_many_as_a_byte_counts(series, tmp_path, rows):
     cells = [(f"v{i}", 20 + i % 7, f"{i % 3}", f"finding {i}") for i in range(rows)]

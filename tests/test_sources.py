@@ -315,6 +315,11 @@ def test_a_title_of_a_workbook_is_told_and_can_be_passed_over(tmp_path):
         kech.read_table(tmp_path / "t.xlsx")
     with kech.read_table(tmp_path / "t.xlsx", header_line=3) as table:
         assert (list(table.loaded), table.rows) == (names, 2)
+    write_book(tmp_path / "blank.xlsx", [["", "", ""], ["Staff list", "", ""], ["", "", ""], names, row, row])
+    with pytest.raises(UnreadableFile, match="Say so: header_line=4"):
+        kech.read_table(tmp_path / "blank.xlsx")
+    with kech.read_table(tmp_path / "blank.xlsx", header_line=4) as table:
+        assert (list(table.loaded), table.rows) == (names, 2)
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     with pytest.raises(BadOption, match="only CSV files and workbooks"):
         kech.read_table(tmp_path / "t.parquet", header_line=3)

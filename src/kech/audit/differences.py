@@ -6,7 +6,7 @@ all classes together whose labels overlap, so that coarser labels hide nobody wh
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -78,9 +78,16 @@ def count_exchanges(first: LinkedVersion, second: LinkedVersion, k: int) -> int:
     """
     if not (first.section and second.section):
         return 0
-    left = count_missing(second.section)
+    left = count_withdrawn(first.section, second.section)
     came = left + int(second.linkage.release.sizes.sum() - first.linkage.release.sizes.sum())
     return max(0, min(left, came) // k)
+
+
+def count_withdrawn(first: Mapping[str, Any], second: Mapping[str, Any]) -> int:
+    """Rows that a series withdrew between two of its releases; where others lie in between, by what each lacks."""
+    if second["version"] == first["version"] + 1:
+        return int(second["withdrawn"])
+    return max(0, count_missing(second) - count_missing(first)) + int(second["returned"])
 
 
 def sum_unexplained(rows: Iterable[int], exchanges: int) -> int:

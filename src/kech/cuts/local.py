@@ -99,7 +99,7 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     if cut.gap is not None:
         check_bounded(points, cut)
     effort = choose_effort(ks, cut.effort)
-    candidates = candidate_ks(points, ks, effort, run)
+    candidates = candidate_ks(points, ks, effort, run) if cut.gap is None else {k: [] for k in ks}
     every = sorted({*ks, *chain.from_iterable(candidates.values())})
     first_cuts = dict(zip(every, cut_first(points, every, run), strict=True))
     starts = {k: choose_start(kinds, k, run) for k, kinds in make_kinds(points, first_cuts, KINDS, run).items()}

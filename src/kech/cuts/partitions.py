@@ -70,10 +70,10 @@ def search_partitions(
 def choose_goals(barcode: WeightedBarcode | Profile, goals: list[int], most_points: int | None) -> list[int]:
     """The k to search at: all of them; where points are many, none, or of a profile a usual one."""
     points = len(barcode.filtration.units.codes)
+    if most_points is not None and points > most_points:
+        return []
     if most_points is None or points <= FEW_POINTS or not goals:
         return goals
-    if points > most_points:
-        return []
     return [min(goals, key=lambda goal: abs(goal - USUAL_K))] if isinstance(barcode, Profile) else goals
 
 

@@ -142,7 +142,9 @@ def holds_all(version: LinkedVersion, earlier: Sequence[LinkedVersion]) -> bool:
     assert version.section is not None
     rows = int(version.linkage.release.sizes.sum())
     known = np.unique(np.concatenate([version.key[:0], *(each.key for each in earlier if each.section)]))
-    are_all = version.section["version"] == 1 + len(earlier)  # others may have been published in between
+    are_all = version.section["version"] == 1 + sum(
+        each.section is not None for each in earlier
+    )  # others may have been published in between
     departed = len(np.setdiff1d(known, version.key)) if are_all else rows
     most_departed = min(departed, rows - int(version.section["arrivals"]))
     return rows - most_departed >= len(version.key)

@@ -85,6 +85,7 @@ class CutRules:
     purpose: str
     result: str  # what happened to the rows, for a report
     is_searched: bool = False  # a search improves its classes, as --effort and --seed say
+    stops_at_gap: bool = False  # the search is for the lowest loss, and may end at a proven gap
     by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
     by_components: bool = False  # it accepts --eps instead of --k, and --reading
     keeps_histories: bool = False  # it accepts --protect-history
@@ -96,6 +97,7 @@ CUTS = {
         "lowest loss",
         "every class is blurred for itself, as its own rows need",
         is_searched=True,
+        stops_at_gap=True,
         keeps_histories=True,
     ),
     "minimal": CutRules(

@@ -95,7 +95,7 @@ class Request(Part, frozen=True):
 
     def check_gap(self) -> None:
         """Refuse to stop at a proven gap beside what no bound is known for before a search."""
-        if self.cut.cut != "local":
+        if not CUTS[self.cut.cut].stops_at_gap:
             raise BadOption("--gap", "only --cut local searches for the lowest loss. Omit it.")
         others = {
             "--suppress": self.cut.suppress,
@@ -144,6 +144,8 @@ class Request(Part, frozen=True):
             fields = {"metric": FIELDS["metric"].default} | fields
         if rules and not rules.by_level:
             fields = {"levels": FIELDS["levels"].default} | fields
+        if rules and not rules.stops_at_gap:
+            fields = {"gap": FIELDS["gap"].default} | fields
         for name in [*fields]:
             reset = [other for other in find_field(name).resets if other not in fields]
             fields |= {other: FIELDS[other].default for other in reset}

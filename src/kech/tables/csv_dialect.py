@@ -67,9 +67,17 @@ def find_dialect(path: Path, delimiter: str | None, encoding: str | None, header
 def check_title(path: Path, sample: str, delimiter: str | None) -> None:
     """Refuse a file that begins with a title: the names of its columns stand further down."""
     lines = list(islice(io.StringIO(sample, newline=""), TITLE_LINES))
-    for sign in (delimiter,) if delimiter else DELIMITERS:
-        if place := find_header([row for line in lines for row in csv.reader([line], delimiter=sign)]):
+    chosen = delimiter or sniff_delimiter(sample)
+    widths = {len(row) for row in split_lines(lines, chosen)}
+    is_even = len(widths) == 1 and widths != {1}  # other signs may stand in its cells
+    for sign in (chosen,) if delimiter or is_even else DELIMITERS:
+        if place := find_header(split_lines(lines, sign)):
             raise UnreadableFile(path, say_title(place + 1))
+
+
+def split_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
+    """The cells of each line, read by itself."""
+    return [row for line in lines for row in csv.reader([line], delimiter=delimiter)]
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> int:

@@ -101,7 +101,8 @@ def excel_batches(path: Path, sheet: str | None, header_line: int | None) -> Any
             listed = ", ".join(map(repr, names))
             raise BadOption("--sheet", f"the workbook has none of this name. Name one of these: {listed}.")
         place = names.index(sheet) if sheet is not None else 0
-        rows = book.get_sheet_by_index(place).to_python()
+        chosen = book.get_sheet_by_index(place)
+        rows, blank = chosen.to_python(), (chosen.start or (0, 0))[0]  # lines above the first cell
         longest = max((book.get_sheet_by_index(i).height for i in range(len(names)) if i != place), default=0)
     except (CalamineError, OSError):
         raise UnreadableFile(path, DAMAGED) from None
@@ -111,10 +112,10 @@ def excel_batches(path: Path, sheet: str | None, header_line: int | None) -> Any
     if sheet is None and longest > len(rows):
         listed = ", ".join(map(repr, names))
         raise UnreadableFile(path, f"another sheet has more rows than the first. Name one: --sheet NAME of {listed}.")
-    above = (header_line or 1) - 1
+    above = max(0, (header_line or 1) - 1 - blank)
     header, *cells = ([cell_text(cell) for cell in row] for row in rows[above:] or [[]])
     if header_line is None and (place := find_header([header, *cells[: TITLE_LINES - 1]])):
-        raise UnreadableFile(path, say_title(place + 1))
+        raise UnreadableFile(path, say_title(blank + place + 1))
     return text_batches(header, [cells] if cells else [])
 
 

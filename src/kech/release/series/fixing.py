@@ -29,6 +29,7 @@ STAY = (
     "field",
     "metric",
     "eps",
+    "levels",
     "grid",
     "protect",
     "labels",

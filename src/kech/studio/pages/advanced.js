@@ -41,7 +41,7 @@ const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? sma
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
   const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, gap: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
   if (!rules.keeps_histories) next.plan.goal.protect_history = null;
   if (rules.by_components) next.plan.cut.suppress = null;
 }

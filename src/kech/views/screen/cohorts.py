@@ -6,10 +6,10 @@ from rich.markup import escape
 
 from kech.views.screen.terminal import grid, out, say, warn
 
-MOST = 0.5  # of the rows that came or left, whichever are more
+MOST = 0.5  # of the rows of a version
 EXCHANGED = (
-    "About as many rows left as are new. If their keys were written anew, the same people stand in two cohorts now: do "
-    "not hand out this file, and restore the folder of the series from a backup."
+    "Most rows left, and most rows are new. If their keys were written anew, the same people stand in two cohorts now: "
+    "do not hand out this file, and restore the folder of the series from a backup."
 )
 COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
 
@@ -43,7 +43,7 @@ def describe_policy(policy: dict[str, Any]) -> str:
     return ", ".join(f"--{name} {value}" for name, value in (policy | {"wait": f"{policy['wait']:.0%}"}).items())
 
 
-def print_version(series: dict[str, Any]) -> None:
+def print_version(series: dict[str, Any], rows: int) -> None:
     """What is particular to one release of a series."""
     new = f"{series['arrivals']:,} rows in {series['new_cohorts']:,} new cohorts"
     gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
@@ -57,7 +57,7 @@ def print_version(series: dict[str, Any]) -> None:
         say(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
         say(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
-    if min(series["withdrawn"], series["arrivals"]) > MOST * max(series["withdrawn"], series["arrivals"], 1):
+    if min(series["withdrawn"], series["arrivals"]) > MOST * rows:
         warn(EXCHANGED)
     say(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
 

@@ -157,7 +157,11 @@ def describe_bound(bound: dict[str, Any]) -> str:
     if bound["loss_gap"] is None:
         return f"Nothing is proven of the loss {bound['loss']:.4f}: the lower bound of {reach} is 0."
     missed = bound["gap_asked"] is not None and bound["loss_gap"] > bound["gap_asked"]
-    advice = f" You asked for {describe_gap(bound['gap_asked'])}: search longer (--effort best)." if missed else ""
+    advice = (
+        f" You asked for {describe_gap(bound['gap_asked'])}: search longer (--effort best), or protect less."
+        if missed
+        else ""
+    )
     return f"The loss {bound['loss']:.4f} is at most {describe_gap(bound['loss_gap'])} above {reach}.{advice}"
 
 
