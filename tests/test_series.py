@@ -1045,10 +1045,10 @@ def test_a_person_is_who_the_last_version_of_a_row_named(series, tmp_path):
 
 
 def test_levels_stay_those_of_the_first_version(series, tmp_path):
-    asked = {"cut": "domain", "levels": {"age": 1, "zip": 1}}
+    asked = {"cut": "domain", "levels": {"age": 2, "zip": 3}}
     publish(series, NINE, tmp_path / "one.csv", **asked)
     with pytest.raises(BadOption, match="levels"):
-        publish(series, [*NINE, *OTHERS], tmp_path / "two.csv", **{**asked, "levels": {"age": 2, "zip": 1}})
+        publish(series, [*NINE, *OTHERS], tmp_path / "two.csv", **{**asked, "levels": {"age": 3, "zip": 2}})
 
 
 @pytest.mark.parametrize("rows", [254, 255, 256])
