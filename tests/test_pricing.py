@@ -231,7 +231,7 @@ def test_the_screen_says_privately_whether_the_gap_was_reached(run, tmp_path):
     words = ["release", str(source), "-o", str(tmp_path / "out.csv"), "--qi", "x", "y", "--k", "4", "--no-ledger"]
     shown = " ".join(run(*words, "--gap", "0%").out.split())
     assert "PRIVATE: The loss" in shown
-    assert "You asked for 0.0 %: search longer (--effort best)." in shown
+    assert "You asked for 0.0 %: search longer (--effort best), or protect less." in shown
     assert "gap" not in (tmp_path / "out.csv.certificate.json").read_text()
 
 
