@@ -403,6 +403,16 @@ def test_the_attack_compares_versions_of_a_table(folder, run):
     assert run("attack", "edge", one, "--original", before, "--second-original", after).code == 2
 
 
+def publish_series(folder, originals):
+    """Versions of a series at k = 3, one for each original."""
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["salary"], "key": ["id"], "rows_are_people": True}
+    releases = [folder / f"{place}_safe.csv" for place in range(len(originals))]
+    for original, release in zip(originals, releases, strict=True):
+        with kech.read_table(original, **roles) as table:
+            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+    return releases
+
+
 def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
     """The same people under other keys, a year older: all cohorts left, and everybody stands in a second one."""
     rng = random.Random(7)
@@ -410,11 +420,7 @@ def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
     second = [(number, f"n{number}", age + 1, salary) for number, _, age, salary in first]
     header = ("person", "id", "age", "salary")
     originals = [write(folder / f"{place}.csv", header, rows) for place, rows in enumerate((first, second))]
-    roles = {"quasi_identifiers": ["age"], "sensitive": ["salary"], "key": ["id"], "rows_are_people": True}
-    releases = [folder / f"{place}_safe.csv" for place in range(2)]
-    for original, release in zip(originals, releases, strict=True):
-        with kech.read_table(original, **roles) as table:
-            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+    releases = publish_series(folder, originals)
 
     found = kech.compute_joint_risk(releases, originals, key="person").to_json()
 
@@ -428,11 +434,7 @@ def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     first = [draw_row(rng, number) for number in range(20)]
     second = [*first[:4], (*first[4][:2], 29, "d"), *first[6:], *(draw_row(rng, number) for number in range(20, 26))]
     originals = [write(folder / f"{place}.csv", HEADER, rows) for place, rows in enumerate((first, second))]
-    roles = {"quasi_identifiers": ["age"], "sensitive": ["salary"], "key": ["id"], "rows_are_people": True}
-    releases = [folder / f"{place}_safe.csv" for place in range(2)]
-    for original, release in zip(originals, releases, strict=True):
-        with kech.read_table(original, **roles) as table:
-            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+    releases = publish_series(folder, originals)
 
     joint = kech.compute_joint_risk(releases, originals, key="id")
     found = joint.to_json()

@@ -1051,6 +1051,29 @@ def test_levels_stay_those_of_the_first_version(series, tmp_path):
         publish(series, [*NINE, *OTHERS], tmp_path / "two.csv", **{**asked, "levels": {"age": 3, "zip": 2}})
 
 
+def test_it_is_said_where_most_rows_left_and_most_are_new(run, tmp_path):
+    words = (
+        "--qi",
+        "age",
+        "--sensitive",
+        "salary",
+        "--key",
+        "id",
+        "--series",
+        tmp_path / "clinic",
+        "--k",
+        3,
+        "--no-ledger",
+    )
+    told = []
+    for month, moved in enumerate((0, 0, 1000)):  # the keys are written anew in the third, and everybody is older
+        lines = [f"{i + moved},{20 + i // 2 + bool(moved)},{i % 9}" for i in range(60)]
+        (tmp_path / f"{month}.csv").write_text("\n".join(["id,age,salary", *lines]))
+        told.append(run("release", tmp_path / f"{month}.csv", *words, "-o", tmp_path / f"{month}_safe.csv"))
+    assert [each.code for each in told] == [0, 0, 0]
+    assert ["Most rows left, and most rows are new" in each.out + each.err for each in told] == [False, False, True]
+
+
 @pytest.mark.parametrize("rows", [254, 255, 256])
 def test_keys_of_text_may_be_as_many_as_a_byte_counts(series, tmp_path, rows):
     cells = [(f"v{i}", 20 + i % 7, f"{i % 3}", f"finding {i}") for i in range(rows)]

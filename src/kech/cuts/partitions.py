@@ -22,6 +22,7 @@ from kech.cuts.protection import derive_seed, protect_labels
 from kech.errors import BadOption
 from kech.points.partition import Partition, box_radii, largest_radius, mean_loss
 from kech.request import Cut, Goal, check_k
+from kech.request.parts import USUAL_K
 from kech.system.console import report
 from kech.topology.barcode import PartitionReach, WeightedBarcode
 from kech.topology.filtration import Filtration, Floats, Ints
@@ -30,7 +31,6 @@ from kech.topology.profile import LAST_SHARE, Profile, compute_hiding_radii, fin
 Shape = TypeVar("Shape", WeightedBarcode, Profile)
 
 FEW_POINTS = 5_000  # are cut at every k of a profile in a second or two
-USUAL_K = 5
 
 
 def search_partitions(

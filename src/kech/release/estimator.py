@@ -23,12 +23,12 @@ from kech.points.partition import Partition
 from kech.points.points import PointLimit, Points, build_points_to_cut, encode_anew
 from kech.release.writing import as_typed, check_names, write_form
 from kech.request import Request, check_ks
+from kech.request.parts import USUAL_K
 from kech.tables.frames import frame_batches
 from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import read_table
 
 SUPPRESSED = "*"
-USUAL_K = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,6 +35,7 @@ DELIMITERS = (",", ";", "\t", "|")  # among which kech finds that of a file
 KIND_WITHOUT_L = "it says how l counts values. Add --l 3, or omit --l-kind."
 ENGINES = ("duckdb", "postgres", "spark")
 EFFORTS = ("quick", "normal", "best")
+USUAL_K = 5  # where none is named, and the nearest one where not all are shown
 FEW_KS = 8  # so many k are all searched, and with the normal effort where none is named
 MOST_THREADS = 256
 MOST_FOLDED = 1000  # distinct texts of a column whose spellings are compared: it is a category

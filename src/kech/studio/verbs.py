@@ -16,6 +16,7 @@ from kech.errors import BadOption, unusable_value
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
+from kech.request.parts import USUAL_K
 from kech.studio.icicle import build_icicle
 from kech.studio.options import (
     BarcodeOptions,
@@ -34,7 +35,6 @@ from kech.studio.options import (
     ZigzagOptions,
 )
 from kech.tables.source import DIALECT
-from kech.views.pictures.profile import USUAL_K
 
 MOST_BOUNDED = 20_000  # rows: below, the bound of a loss takes half a second
 MOST_BARS = 50_000  # that a page is given

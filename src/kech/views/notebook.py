@@ -10,14 +10,14 @@ from html import escape
 from typing import Any
 
 from kech.release.sentences import given_away_words
-from kech.request.parts import ROLES
+from kech.request.parts import ROLES, USUAL_K
 from kech.views.barcodes import capitalize, list_sentences, say_earliest, say_headline, say_joined
 from kech.views.markup import describe_start
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.mixed import draw_mixed
 from kech.views.pictures.picture import BAR, ORANGE, RED, Picture
-from kech.views.pictures.profile import USUAL_K, advise, draw_profile, explain
+from kech.views.pictures.profile import advise, draw_profile, explain
 from kech.views.pictures.released import draw_sizes
 from kech.views.pictures.spectrum import draw_spectrum
 from kech.views.pictures.svg import render_svg

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kech.request.parts import USUAL_K
 from kech.views.barcodes import name_isolating, say_earliest, say_hiding, say_isolating, say_last_bound
 from kech.views.pictures.picture import (
     DEEP,
@@ -29,7 +30,6 @@ from kech.views.pictures.picture import (
 
 ABOUT = "Exposure profile; {rows}; metric: {metric}"
 NOTE = "Orange: rows that certainly cannot hide, since their k-th nearest row is farther away than 2 eps."
-USUAL_K = 5
 CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
 REACHED = (
     "Marks: from there on a release of all rows exists: --cut minimal (dots, narrowest) and local (diamonds, cheapest)."

@@ -9,6 +9,7 @@ from typing import Any
 from rich.markup import escape
 from rich.tree import Tree
 
+from kech.request.parts import USUAL_K
 from kech.views.barcodes import (
     JOIN,
     announce,
@@ -26,7 +27,6 @@ from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
 
 MOST_BARS = MOST_NUMBERS = 20  # on the screen: bars, and numbers of rows
 MOST_ADVISED = 3  # k with sentences of their own; of more, one has them
-USUAL_K = 5
 WIDTH, WIDE = 20, 30  # letters of a bar, and of one that has few columns beside it
 FEW = 200  # rows, of which 0.5 % is one
 MOST_CHILDREN = 8
