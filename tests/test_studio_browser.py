@@ -547,6 +547,7 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
     settled(visitor)
     (table,) = visitor.studio.json("GET", "/api/state")["tables"]
     assert visitor.studio.json("GET", f"/api/tables/{table['id']}")["plan"]["cut"]["levels"] == {"age": 3, "zip": 2}
+    expect(page.locator(".words")).to_contain_text(re.compile("levels of the lattice: .age. 3, .zip. 2"))
     visitor.look("advanced")
     visitor.press("Close")
     assert verified(visitor, "by-node", "nine.csv")["k"] >= 3

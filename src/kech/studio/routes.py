@@ -102,10 +102,10 @@ def state_routes(workspace: Workspace) -> list[Route]:
 
     async def address(request: Request) -> Response:
         path = await asyncio.to_thread(workspace.find_file, request.path_params["folder"], request.path_params["name"])
-        return answer({"address": f"/reports/{workspace.lay_out(path)}"})
+        return answer({"address": f"/reports/{workspace.address_report(path)}"})
 
     async def report(request: Request) -> Response:
-        path = workspace.take_up(request.path_params["word"])
+        path = workspace.open_report(request.path_params["word"])
         if path is None:
             raise HTTPException(404, "This address of a report opens once. Open the report again from the studio.\n")
         body = await asyncio.to_thread(path.read_bytes)

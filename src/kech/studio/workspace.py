@@ -38,6 +38,7 @@ MOST_TABLES, MOST_JOBS = 8, 64
 LONGEST_NAME = 200
 COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
+MOST_ADDRESSED = 8  # reports whose tabs are about to open
 NEXT_LANES = ("quick", "search")  # that a page needs after the first rows
 
 
@@ -312,7 +313,7 @@ class Workspace:
         self.folder, handle = claim_folder()
         self._finalizer = weakref.finalize(self, remove_folder, self.folder, handle)  # also if the server is killed
         self.tables: dict[str, OpenTable] = {}
-        self.laid_out: dict[str, Path] = {}  # a report that is opened next, by a secret word
+        self.addressed: dict[str, Path] = {}  # reports that are opened next, each by a secret word
         self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
     def __iter__(self) -> Iterator[OpenTable]:
@@ -405,17 +406,17 @@ class Workspace:
                 return self.resolve_folder(folder) / name
         raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
 
-    def lay_out(self, report: Path) -> str:
+    def address_report(self, report: Path) -> str:
         """A secret word that names a report once, since a new tab sends no header."""
         if report.name != COMPANIONS[0]:
             raise BadTarget(report.name, "only a report has a page of its own. Save the file.")
-        word = secrets.token_urlsafe(32)
-        self.laid_out = {word: report}  # one at a time
+        word, waiting = secrets.token_urlsafe(32), list(self.addressed.items())
+        self.addressed = dict([*waiting[1 - MOST_ADDRESSED :], (word, report)])
         return word
 
-    def take_up(self, word: str) -> Path | None:
+    def open_report(self, word: str) -> Path | None:
         """The report that a word names, once."""
-        return self.laid_out.pop(word, None)
+        return self.addressed.pop(word, None)
 
     def list_series(self) -> list[str]:
         """The series in the folder of the studio, by the names of their folders."""

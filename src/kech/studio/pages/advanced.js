@@ -1,11 +1,12 @@
 // For those who ask for more: goals and cuts in sentences, and every structure that kech knows, each with "Use this".
 
 import { request, run } from "./api.js";
-import { button, dialog, field, h, input, quoted, refusal, say, select } from "./dom.js";
+import { button, dialog, field, h, input, refusal, say, select } from "./dom.js";
 import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, quickest, rulesOf } from "./forms.js";
 import { about, again, chosenK, find, ladder, need, smallestK, stop } from "./model.js";
 import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
+import { nodeWords } from "./sentences.js";
 import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
 import { t } from "./text.js";
 
@@ -53,7 +54,6 @@ function takeNode(next, { k, levels }) {
 }
 
 const levelsAt = (columns, node) => Object.fromEntries(columns.map((column, at) => [column, node[at]]));
-const nodeWords = (levels) => Object.entries(levels).map(([column, level]) => `${quoted(column)} ${level}`).join(", ");
 const round = (share) => Number(share.toFixed(6));
 
 // -- goals -----------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ import { t } from "./text.js";
 const TIMES = [[365.25, 730, "years"], [30.44, 60, "months"]]; // days of a unit, days from which it is used, its name
 
 export function sentences({ figures, columns, parameters, k, rows_in: all }) {
-  const left = figures.suppressed / all, goals = goalWords(parameters);
+  const left = figures.suppressed / all, goals = goalWords(parameters), node = nodeWords(parameters.levels);
   return [crowdWords(k, parameters), t("classesWords", { classes: figures.classes, average: figures.average_class }), ...columns.map(columnWords),
+    node && t("atLevels", { node }),
     left ? t("someLeft", { share: left }) : t("noneLeft"), figures.l > 1 && t("diverse", { l: figures.l }), goals && t("kept", { goals })].filter(Boolean);
 }
 
@@ -37,6 +38,9 @@ function extent(axis, width) {
   }
   return t({ hierarchy: "labels", ordered: "ordered" }[axis] ?? "sets", { width });
 }
+
+// The levels of a node of the lattice; nothing where none was chosen.
+export const nodeWords = (levels) => Object.entries(levels ?? {}).map(([column, level]) => `${quoted(column)} ${level}`).join(", ");
 
 export function goalWords(goals) {
   const said = [];
