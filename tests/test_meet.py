@@ -136,7 +136,7 @@ def draw_versions(seed):
 
 
 def draw_row(rng, number):
-    return number, rng.randint(18, 60), rng.choice(["021", "022", "031"]), rng.choice(["flu", "gout", "burn"])
+    return number, rng.randint(18, 60), rng.choice(["021", "022", "031", ""]), rng.choice(["flu", "gout", "burn"])
 
 
 def release_by_kech(original, target, k):
@@ -147,7 +147,8 @@ def release_by_kech(original, target, k):
 
 
 def release_by_mondrian(original, target, k):
-    rows = duckdb.sql(f"SELECT id, age, zip, finding FROM read_csv('{original}', all_varchar=true)").fetchall()
+    cells = f"read_csv('{original}', all_varchar=true)"
+    rows = duckdb.sql(f"SELECT id, age, coalesce(zip, ''), finding FROM {cells}").fetchall()
     cells = [(row[0], *label, row[3]) for part in halve(rows, k) for label in [label_of(part)] for row in part]
     write(target, HEADER, cells)
     return {"quasi_identifiers": ["age", "zip"], "sensitive": ["finding"]}

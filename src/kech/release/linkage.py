@@ -25,6 +25,7 @@ from kech.certificate.labels import (
     read_position,
     read_prefix,
     read_set,
+    split_set,
 )
 from kech.errors import BadOption, NoSuchColumn
 from kech.points.points import find_hierarchy
@@ -162,9 +163,10 @@ class LinkedColumn:
         same = self.cells_among([label])
         if self.is_line:
             return np.asarray(same | self.cells_between(*self.interval(label)))
-        return np.asarray(
-            same | (self._under(label) if self.axis.get("axis") == "hierarchy" else self.cells_among(self.run(label)))
-        )
+        if self.axis.get("axis") == "hierarchy":
+            return np.asarray(same | self._under(label))
+        missing = self.cover(None) if self.axis.get("axis") == "set" and lists_nothing(label) else False
+        return np.asarray(same | self.cells_among(self.run(label)) | missing)
 
     def _under(self, label: str) -> Bools:
         """The leaves below a node: of a hierarchy that is given, of the whole tree, or of a prefix such as 476**."""
@@ -207,6 +209,11 @@ class LinkedColumn:
         mask = np.zeros(len(self.texts), bool)
         mask[list(codes)] = True
         return mask
+
+
+def lists_nothing(label: str) -> bool:
+    """Whether a set has an empty member, as other tools write a missing cell; kech writes empty text with quotes."""
+    return label.startswith("{") and "" in split_set(label)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
