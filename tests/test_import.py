@@ -47,6 +47,17 @@ def test_help_reads_no_library_but_those_that_draw_it(words):
     assert len(found) < 390
 
 
+def test_a_release_of_a_file_reads_nothing_that_frames_and_addresses_need(tmp_path):
+    (tmp_path / "rows.csv").write_text("age,zip\n" + "20,021\n" * 6)
+    words = ["release", str(tmp_path / "rows.csv"), "--qi", "age", "zip", "--k", "2", "-o", str(tmp_path / "out.csv")]
+    code = f"from kech.cli import main\ntry: main({[*words, '--no-ledger']})\nexcept SystemExit: pass"
+
+    found = modules_after(code)
+
+    assert (tmp_path / "out.csv").exists()
+    assert not found & {"narwhals", "pandas", "urllib.request", "http.client"}
+
+
 def test_a_name_is_imported_with_its_room_alone():
     found = modules_after("import kech; kech.check_certificate") - BARE
 

@@ -6,18 +6,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import narwhals as nw
 import pyarrow as pa
 
 from kech.errors import BadColumns, InputError
 from kech.tables.source import Source, check_columns
 
 
+def narwhals() -> Any:
+    """The library that knows the dataframes of others.  Files need none, and to import it takes 50 ms."""
+    return import_module("narwhals")
+
+
 def wrap_frame(frame: Any) -> Any:
     """A narwhals frame around a dataframe of any library, or around an Arrow stream."""
     try:
-        return nw.from_native(frame)
-    except nw.exceptions.DuplicateError:
+        return narwhals().from_native(frame)
+    except narwhals().exceptions.DuplicateError:
         raise BadColumns("dataframe", "the names are not distinct. Rename them: df.columns = [...].") from None
     except TypeError:
         return wrap_arrow(frame)
@@ -26,7 +30,7 @@ def wrap_frame(frame: Any) -> Any:
 def wrap_arrow(stream: Any) -> Any:
     """A narwhals frame around an object that exports an Arrow stream; other objects are refused."""
     try:
-        return nw.from_arrow(stream, backend="pyarrow")
+        return narwhals().from_arrow(stream, backend="pyarrow")
     except (TypeError, pa.ArrowException):
         raise InputError(f"A {type(stream).__name__} is no table. Give the path of a file, or a dataframe.") from None
 
@@ -46,7 +50,7 @@ def open_frame(frame: Any) -> Source:
 
 def is_short(frame: Any, rows: int) -> bool:
     """Whether a dataframe, which is not lazy, has at most this many rows."""
-    return isinstance(frame, nw.DataFrame) and len(frame) <= rows
+    return isinstance(frame, narwhals().DataFrame) and len(frame) <= rows
 
 
 def frame_batches(frame: Any) -> Any:
@@ -64,7 +68,7 @@ def collect(frame: Any) -> Any:
     """A narwhals dataframe; a lazy frame is computed."""
     wrapped = wrap_frame(frame)
     try:
-        return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
+        return wrapped.collect() if isinstance(wrapped, narwhals().LazyFrame) else wrapped
     except Exception as failure:  # what it says may quote cells
         raise refuse_lazy(failure) from None
 
@@ -98,7 +102,7 @@ def native_library(frame: Any) -> ModuleType | None:
 def as_native(arrow: Any, library: ModuleType | None) -> Any:
     """An Arrow table as a dataframe of the library; without one, pandas where it is installed."""
     if library is not None:
-        return nw.from_arrow(arrow, backend=library).to_native()
+        return narwhals().from_arrow(arrow, backend=library).to_native()
     try:
         return arrow.to_pandas()
     except ImportError:

@@ -15,7 +15,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, quote, urlencode
-from urllib.request import url2pathname
 
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
@@ -176,7 +175,11 @@ class Source:
     def here(self) -> Path:
         """The path on this machine, also of a `file:` URL of Spark."""
         name = str(self.identity)
-        return Path(url2pathname(name.removeprefix("file://"))) if name.startswith("file://") else self.path
+        if not name.startswith("file://"):
+            return self.path
+        from urllib.request import url2pathname
+
+        return Path(url2pathname(name.removeprefix("file://")))
 
 
 def check_columns(source: Source) -> None:
