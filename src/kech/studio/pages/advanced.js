@@ -83,7 +83,7 @@ function goals() {
 
 function cuts() {
   const k = chosenK() ?? exampleOf("k"), names = Object.keys(state.cuts);
-  return answerOf("spectrum", { k: [k], cut: names, effort: quickest() }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [row.cut, loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
+  return answerOf("spectrum", { k: [k], cut: names, effort: quickest() }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [t(`cut:${row.cut}`), loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
 }
 
 function profile() {

@@ -8,7 +8,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500, NAMED = 140;
+const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140;
 let place, wide = 600;
 
 export function begin(where) {
@@ -66,7 +66,7 @@ function drawCurve() {
     now != null && handle(at, { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));
-  if (wide >= NARROW) picture.append(s("text", at < (LEFT + wide) / 2 ? { class: kind, x: at + 10, y: TOP + 2 } : { class: kind, x: at - 10, y: TOP + 2, "text-anchor": "end" }, read));
+  if (wide >= NARROW) picture.append(s("text", at < (LEFT + wide) / 2 ? { class: kind, x: at + 8, y: TOP - 7 } : { class: kind, x: at - 8, y: TOP - 7, "text-anchor": "end" }, read));
   return picture;
 }
 
@@ -111,7 +111,7 @@ function drawIcicle() {
 
 function handle(x, { label, value, low, high, text }) {
   return s("g", { class: "handle", tabindex: "0", role: "slider", "data-part": "line", "aria-label": label, "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": value, "aria-valuetext": text },
-    s("line", { x1: x, x2: x, y1: TOP - 6, y2: HIGH - FOOT }), s("circle", { cx: x, cy: HIGH - FOOT, r: 8 }));
+    s("line", { x1: x, x2: x, y1: TOP - 16, y2: HIGH - FOOT }), s("circle", { cx: x, cy: HIGH - FOOT, r: 8 }));
 }
 
 function draggable(picture, valueAt, move, end) {

@@ -103,8 +103,7 @@ function pump() {
   if (isPlanned() && unsaid().length) { leaveOutRest(); return; }
   if (!isReady()) return;
   const k = chosenK(), chosen = { k, with_rows: true };
-  if (!need("crowds")) return;
-  if (isSearch() && k != null && !need("rung", chosen)) return;
+  if (need("crowds") && isSearch() && k != null) need("rung", chosen); // beside the search, which waits for neither
   leaveSearch(k);
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
