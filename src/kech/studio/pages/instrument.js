@@ -8,7 +8,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140;
+const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
 let place, wide = 600;
 
 export function begin(where) {
@@ -23,7 +23,7 @@ function draw() {
   const picture = ready ? (isEps ? drawIcicle() : drawCurve()) : null;
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
-    !isEps && h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
+    h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
     picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
@@ -86,14 +86,14 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = last * 1.08, eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
+  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = (last * 1.08) / EPS_ZOOM[state.zoom], eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
   const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
   let from = TOP;
   const bars = data.lines.map((row) => {
-    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), hidden = at < 0 ? top : row.eps[at], y = from;
+    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), begins = at < 0 ? top : row.eps[at], hidden = Math.min(begins, top), y = from;
     from += tall;
     const gap = data.lines.length < 40 ? 1 : 0;
-    return [s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) })];
+    return s("g", {}, s("title", {}, at < 0 ? t("hidesNever", { rows: row.rows, k }) : t("hidesFrom", { rows: row.rows, k, eps: begins })), s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) }));
   });
   const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", { eps, classes: step.classes, smallest: step.smallest });
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,

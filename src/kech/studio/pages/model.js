@@ -166,7 +166,7 @@ export function shown() {
   const near = state.drag != null && !prepared ? nearest(k) : null;
   const data = prepared ?? near;
   if (data) {
-    if (state.drag == null || !last) last = { data, id: state.id };
+    last = { data, id: state.id };
     return { data, preview: !exact, stale: false, fault: null };
   }
   const refused = find("classes", { k, with_rows: true })?.fault ?? find("rung", { k, with_rows: true })?.fault ?? find("crowds")?.fault;
