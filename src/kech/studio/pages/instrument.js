@@ -95,15 +95,15 @@ function drawIcicle() {
     const gap = data.lines.length < 40 ? 1 : 0;
     return s("g", {}, s("title", {}, at < 0 ? t("hidesNever", { rows: row.rows, k }) : t("hidesFrom", { rows: row.rows, k, eps: begins })), s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) }));
   });
-  const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", { eps, classes: step.classes, smallest: step.smallest });
+  const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", step); // classes are counted there, so this eps is told and used
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,
     ticks(0, top, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("epsAxis")),
     s("text", { class: "axis", x: -(TOP + all / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, t("rowsAxis")),
-    handle(x(eps), { label: t("lineEps"), value: eps, low: 0, high: top, text }));
+    handle(x(Math.min(step.eps, top)), { label: t("lineEps"), value: step.eps, low: 0, high: top, text }));
   draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
   keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
-  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
+  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps: step.eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
   return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
 }
 
