@@ -112,7 +112,7 @@ function drawHead() {
 function widthOf({ column, role, at }) {
   const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
   const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, rowsOfClasses()) : 0;
-  const letters = label && state.view === "both" && !(facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
+  const letters = label && state.view === "both" && !(state.filter === "all" && facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
   return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.56);
 }
 

@@ -86,7 +86,7 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = (last * 1.08) / EPS_ZOOM[state.zoom], eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
+  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = (last * 1.08) / EPS_ZOOM[state.zoom], eps = Math.min(state.eps ?? state.plan.cut.eps ?? (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps, top); // at first where k holds
   const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
   let from = TOP;
   const bars = data.lines.map((row) => {

@@ -793,7 +793,7 @@ const GERMAN = [
   [/^If it was never handed out, say so: kech ledger --forget HASH\.$/, "Wenn sie nie herausgegeben wurde, sagen Sie es: kech ledger ‑‑forget HASH, im Terminal."],
   [/^Not at hand: (.+)\.$/, "Nicht zur Hand: $1."],
   [/^The smallest class would have (\d+) (?:row|rows|person|people)\.$/, "Die kleinste Klasse hätte $1."],
-  [/^Choose a larger (eps|k)\.$/, "Wählen Sie ein größeres $1."],
+  [/^Choose a larger --eps\.$/, "Wählen Sie ein größeres eps."],
   [/^Columns without a role: (\d+|all)\.$/, "Spalten ohne Rolle: $1."],
   [/^Give every column a role first\.$/, "Geben Sie zuerst jeder Spalte eine Rolle."],
   [/^Cancelled\.$/, "Abgebrochen."],
