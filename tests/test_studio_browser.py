@@ -535,6 +535,14 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
     page = opened(visitor, visitor.studio.open_nine(k=3))
     visitor.press("over eps")
     line = page.get_by_role("slider", name="Line at eps")
+    classes, smallest = re.search(r": (\d+) class.*smallest of (\d+)", line.get_attribute("aria-valuetext")).groups()
+    assert int(smallest) >= 3, "the line begins where k holds"
+    for zoom in ("Zoom in", "Zoom out"):
+        visitor.press(zoom, exact=True)
+    expect(page.locator(".picture title").first).to_contain_text("among 3 or more from eps")
+    visitor.press("Use this eps")
+    expect(page.locator(".words")).to_contain_text(f"{classes} classes of", timeout=SLOW)
+    expect(page.locator(".big")).to_have_text(f"1 in {smallest}")
     line.press("End")
     expect(line).to_have_attribute("aria-valuetext", re.compile("1 class, the smallest of 9"))
     visitor.look("eps")

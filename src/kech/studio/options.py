@@ -60,10 +60,11 @@ class SpectrumOptions(VerbOptions):
 
 
 class BarcodeOptions(VerbOptions):
-    """How far to look for holes, and for which k regimes are shown."""
+    """How far to look for holes, on which grid, and for which k regimes are shown."""
 
     max_dimension: int = 0
     field: int = 2
+    grid: str | float = "exact"
     k: int = 2
 
 

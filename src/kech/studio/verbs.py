@@ -61,12 +61,14 @@ class TableSession:
             self.kept[name] = compute()
         return self.kept[name]
 
-    def barcode(self, max_dimension: int | None = 0, field: int = 2) -> kech.WeightedBarcode:
-        """The barcode of exact values; where no dimension is named, with the holes that are found quickly."""
+    def barcode(
+        self, max_dimension: int | None = 0, field: int = 2, grid: str | float = "exact"
+    ) -> kech.WeightedBarcode:
+        """The barcode on a grid; where no dimension is named, with the holes that are found quickly."""
         dimension = max_dimension if max_dimension is None or find_spec("ripser") else 0
         return self.keep(  # type: ignore[no-any-return]
-            f"barcode {dimension} {field}",
-            lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),
+            f"barcode {dimension} {field} {grid}",
+            lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field, grid=grid),
         )
 
     def lattice(self) -> kech.GeneralizationLattice:
@@ -190,9 +192,10 @@ def mend(session: TableSession, options: KOptions) -> dict[str, Any]:
 
 
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
-    """Which rows are together while eps grows."""
+    """Which rows are together while eps grows, on the grid of the plan: a release at an eps has these classes."""
     del options
-    return session.keep("icicle", lambda: build_icicle(session.barcode()))  # type: ignore[no-any-return]
+    grid = session.plan.labels.grid
+    return session.keep(f"icicle {grid}", lambda: build_icicle(session.barcode(grid=grid)))  # type: ignore[no-any-return]
 
 
 def mark_cuts(shape: Shape, ks: Sequence[int], threads: int) -> Shape:
@@ -243,7 +246,8 @@ def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
 
 def barcode(session: TableSession, options: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return session.barcode(options.max_dimension, options.field).to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    found = session.barcode(options.max_dimension, options.field, options.grid)
+    return found.to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
 def lattice(session: TableSession, options: LatticeOptions) -> dict[str, Any]:

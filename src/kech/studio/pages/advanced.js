@@ -93,7 +93,7 @@ function profile() {
 
 function regimes() {
   const k = chosenK() ?? smallestK();
-  return [picture("barcode"), answerOf("barcode", { k }, ({ regimes: found }) => {
+  return [picture("barcode"), answerOf("barcode", { k, grid: state.plan.labels.grid ?? defaultOf("grid") }, ({ regimes: found }) => {
     const rows = (found.strict ?? []).slice(0, 12);
     return rows.length ? rowsOf([t("fromEps"), t("toEps"), "k", t("figClasses"), ""], rows.map((row) => [few(row.start), row.stop == null ? t("forever") : few(row.stop), count(row.k), count(row.classes), use((next) => { takeCut(next, cutThat("by_components"), { eps: row.start }); next.plan.goal = {}; })])) : h("p", {}, t("notReached"));
   })];
