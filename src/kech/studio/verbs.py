@@ -246,8 +246,8 @@ def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
 
 def barcode(session: TableSession, options: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    found = session.barcode(options.max_dimension, options.field, options.grid)
-    return found.to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    barcode_on_grid = session.barcode(options.max_dimension, options.field, options.grid)
+    return barcode_on_grid.to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
 def lattice(session: TableSession, options: LatticeOptions) -> dict[str, Any]:
