@@ -379,7 +379,9 @@ def print_mixed(result: dict[str, Any]) -> None:
         if not pairs:
             table.add_row(goal, "none", "", "", "", "", "no node reaches it")
     out().print(table)
-    say("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
+    more = sum(max(len(pairs) - MOST_NODES, 0) for pairs in result["minimal"].values())
+    which = f" that lose least; --json shows {more:,} more" if more else ""
+    say(f"Listed are the minimal pairs{which}: nothing below them in levels and eps reaches k.")
     say_counted(result["counted"])
     say_drawn(result["plot"])
 
