@@ -355,8 +355,8 @@ half a year have gathered (`--gather`). Rows that wait at last are in no loss.
 Cohorts and edges of labels come from the rows that are published at once. A class of k of A rows in d columns is about
 (k / A)^(1/d) wide: six times as many rows make it 6^(-1/d) as wide, 0.64 in four columns. A share w that waits makes
 the pool 1 / (1 - w) as large in the long run, but as many rows as before are published at once, and those that wait
-take no part in the edges. Of 20 arrivals a month (1 %) a share that waits seldom pays, of 100 mostly, of 400 always;
-gathering always pays.
+take no part in the edges. Of 20 arrivals a month (1 %) a share that waits seldom pays, of 100 and 400 mostly, but not
+on the skewed table; gathering always pays.
 
 | table | growth a month | k = 5 | k = 5, wait | k = 5, gather | k = 20 | k = 20, wait | k = 20, gather |
 |---|---|---|---|---|---|---|---|
