@@ -219,7 +219,15 @@ no verdict.
 
 Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
 number, the mean of {results["draws"]} draws of each table. *Cost* is what is lost against raw rows. `kech --for` is
-`kech release --for outcome`: kech measures weights of columns on drafts ([how](../how-to/labels.md#for-a-model)).
+`kech release --for outcome` ([how-to](../how-to/labels.md#for-a-model)).
+
+**Weights for an outcome.** kech makes a draft, which keeps k and all goals and which nobody sees. Gradient boosting
+learns the outcome from the labels of the draft. Then kech deals the labels of one column anew among the rows: the *use*
+of the column is how far predictions move, in the mean of squares. The weight of a column is proportional to the square
+root of its use: 4 for the most used, 1/4 at least, rounded to a power of two. A second draft with these weights gives
+the final ones. Why the root: labels with sides h_j hide about sum use_j h_j^2 of the predictions, and classes of k rows
+fix the product of the sides. So h_j should be proportional to 1 / sqrt(use_j), and a loss with weights w_j has its
+minimum at h_j proportional to 1 / w_j. Weights proportional to use itself, as in earlier attempts, went too far.
 
 A model that learns from labels must be given numbers. *Middle* gives it the middle of an interval, and of a set the
 share of each value. *Both* gives it the middle and {DRAWN} random values of each label, as `kech twin` draws them, with
