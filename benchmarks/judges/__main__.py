@@ -316,7 +316,7 @@ def say_nist(lines: list[dict[str, Any]]) -> str:
     measured = [(line["tool"], line["k_marginal"], line["propensity"], line["unique_matched"]) for line in lines]
     published = [(tool, *figures) for tool, figures in PUBLISHED.items()]
     rows = [[tool, f"{k:.0f}", f"{p:.3f}", f"{u:.1f} %"] for tool, k, p, u in (*measured, *published)]
-    return f"""sdnist compares a typed twin of the release with the excerpt of the whole country: 27,253 rows, ten columns.
+    return f"""sdnist compares a typed twin of the release with the excerpt of the whole country: 27,253 rows.
 *k-marginals* are 1000 where all pairs of columns have the shares of the original. *Propensity* is 0 where no tree can
 tell both tables apart. *Matched* are unique rows of the original that stand in the other table too. A value that the
 twin calls rare is one of NIST's dictionary that the release does not list. The figures of the other tools are NIST's.
