@@ -4,8 +4,8 @@ import csv
 
 import numpy as np
 import pytest
-from benchmarks.judges.__main__ import attack_rows, find_verdict
-from benchmarks.judges.cells import build_features, write_twin
+from benchmarks.judges.__main__ import attack_rows, cost_rows, find_verdict, say_nist, say_won_back
+from benchmarks.judges.cells import build_features, draw_features, write_twin
 from benchmarks.judges.outcomes import TABLES, make_split
 from benchmarks.public.families import FAMILIES, PublicTable
 from benchmarks.score import covered, ends_of
@@ -61,8 +61,41 @@ def test_a_score_that_could_not_be_computed_is_no_verdict():
     assert find_verdict(told, 0, 400) == "no verdict"
     assert find_verdict(told, 400, 400) == "as control"
     assert find_verdict(told | {"attack": 0.3, "attack_error": 0.05, "control": 0.2}, 400, 400) == "above control"
+    noisy = {"attack": 0.3, "attack_error": 0.08, "control": 0.2, "control_error": 0.08}
+    assert find_verdict(told | noisy, 400, 400) == "as control"  # both rates are measured, and so their difference
     failed = {"table": "town", "tool": "kech", "failed": "KeyError"}
     assert [row[-1] for row in attack_rows([failed], 400)] == ["no verdict: KeyError"]
+
+
+def test_costs_are_means_of_draws_and_what_is_won_back_is_a_share_of_them():
+    scores = {"raw copy": (0.9, 0.9), "kech": (0.8, 0.84), "kech --for": (0.82, 0.86)}
+    lines = [
+        {"table": table, "tool": tool, "seed": seed, "number": False, "score": middle + shift, "both": both + shift}
+        for table in ("town", "loans")
+        for tool, (middle, both) in scores.items()
+        for seed, shift in ((1, -0.05), (2, 0.05))
+    ]
+    assert list(cost_rows(lines)) == [
+        ["kech", "0.100", "0.060", "", ""],
+        ["kech --for", "0.080", "0.040", "", ""],
+    ]
+    assert "wins 60% back: half or more on 2 of 2 tables, and it costs more on none." in say_won_back(lines)
+    worse = [line | {"both": 0.7} if line["tool"] == "kech --for" else line for line in lines]
+    assert "wins -100% back: half or more on 0 of 2 tables, and it costs more on town, loans." in say_won_back(worse)
+
+
+def test_random_values_of_labels_are_features_of_the_same_kind(table, tmp_path):
+    released = write_rows(tmp_path / "released.csv", RELEASED)
+    first, again, other = (draw_features(table, released, tmp_path, seed) for seed in (0, 0, 1))
+    assert first.shape == build_features(table, released).shape
+    assert (first == again).all() and (first != other).any()
+    assert (first[:, 1:].sum(axis=1) == 1).all()  # of each set one value
+
+
+def test_nists_figures_stand_beside_ours_or_their_absence_is_explained():
+    assert "not at hand here" in say_nist([])
+    told = say_nist([{"tool": "kech", "k_marginal": 981.8, "propensity": 0.0027, "unique_matched": 16.6}])
+    assert "| kech | 982 | 0.003 | 16.6 % |" in told and "| AIM, eps 1 (synthetic) | 976 |" in told
 
 
 def test_an_outcome_can_be_learned(tmp_path):

@@ -34,6 +34,7 @@ VALUES = {  # of each field some that differ from the default
     "cut": ["domain", "regime"],
     "suppress": [0.02],
     "weights": [{"age": 3.0}],
+    "target": ["diagnosis"],
     "effort": ["best", 1.5],
     "seed": [7],
     "grid": ["exact", 5, 0.5],
@@ -144,7 +145,7 @@ PARTS = {  # fields of every section of a plan
 
 def option_of(name):
     """How a field is typed."""
-    return {"quasi_identifiers": "--qi", "axes": "--axis"}.get(name, f"--{name.replace('_', '-')}")
+    return {"quasi_identifiers": "--qi", "axes": "--axis", "target": "--for"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def test_the_values_above_are_of_every_field():

@@ -150,6 +150,8 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "given_away": {},
         "loss_with_l_2": None,
         "sample": None,
+        "target": None,
+        "weights": None,
     }
     assert told["ledger"]["verdict"] == "first"
     behind = json.loads(mapping.read_text("utf-8"))

@@ -103,6 +103,8 @@ def build(python: Path, target: Target, out: Path) -> Path:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         compiled = compile_wheel(python, target, folder)
+        if "musl" in target.zig:
+            name_libc(compiled, target)
         repaired = repair(compiled, target, folder / "repaired")
         final = out / repaired.name
         finish(repaired, final, made_of(python))
@@ -145,10 +147,27 @@ def write_tool(path: Path, words: str) -> Path:
     return path
 
 
+def name_libc(wheel: Path, target: Target) -> None:
+    """Ask for the C library of musl under the name that the platform has for it; zig asks for libc.so."""
+    with zipfile.ZipFile(wheel) as archive:
+        modes = {entry.filename: entry.external_attr for entry in archive.infolist() if not entry.is_dir()}
+        files = {name: archive.read(name) for name in modes}
+    (module,) = (name for name in files if name.endswith(".so"))
+    patched = wheel.with_suffix(".so")
+    patched.write_bytes(files[module])
+    run([programs() / "patchelf", "--replace-needed", "libc.so", f"libc.musl-{target.machine}.so.1", patched])
+    write_archive(wheel, files | {module: patched.read_bytes()}, modes)
+
+
 def repair(wheel: Path, target: Target, folder: Path) -> Path:
-    """The wheel under the name of its platform; auditwheel refuses one that needs more than the platform has."""
-    run([programs() / "auditwheel", "repair", "--plat", target.policy, "-w", folder, wheel])
+    """The wheel under the name of the oldest platform that it runs on, which must be the target's.
+
+    auditwheel offers only platforms of this machine by name, so it finds the platform of every wheel itself.
+    """
+    run([programs() / "auditwheel", "repair", "--plat", "auto", "-w", folder, wheel])
     (made,) = folder.glob("kech-*.whl")
+    if target.policy not in made.name:
+        raise SystemExit(f"{made.name} does not fit {target.policy}.")
     return made
 
 

@@ -1,6 +1,6 @@
 """Judges that are not ours: anonymeter, pyCANON, and models that learn from releases.
 
-usage: python -m benchmarks.judges [--rows 2000] [--attacks 400] [--page]
+usage: python -m benchmarks.judges [--rows 2000] [--attacks 400] [--draws 2] [--page]
 
 Each judge has an environment of its own, which `make judges` makes.  One half of every table is released at k = 10 by
 kech and by its peers; the other half is held back, as the control of attacks and to test models.
@@ -15,22 +15,24 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kech.tables.demo import write_demo_key
 
 BENCHMARKS = Path(__file__).parents[1]
 sys.path.insert(0, str(BENCHMARKS))  # scripts beside this package import each other by their plain names
 
-from benchmarks.judges.cells import build_features, write_twin  # noqa: E402
+from benchmarks.judges.cells import build_features, draw_features, write_twin  # noqa: E402
 from benchmarks.judges.outcomes import TABLES, Split, make_split  # noqa: E402
 from benchmarks.measure import run_once  # noqa: E402
 from benchmarks.page import draw  # noqa: E402
 from benchmarks.public.families import FAMILIES, PublicTable  # noqa: E402
-from benchmarks.public.tools import KECH, Tool, known_tools  # noqa: E402
+from benchmarks.public.tools import KECH, Tool, kech_tool, known_tools  # noqa: E402
 from benchmarks.run import describe_run, peers_python  # noqa: E402
 from benchmarks.score import read_columns  # noqa: E402
 from benchmarks.tables import ADULT  # noqa: E402
@@ -41,12 +43,23 @@ JUDGES = {
     "anonymeter": ROOT / ".venv-judges" / "anonymeter",
     "models": ROOT / ".venv-judges" / "models",
     "pycanon": ROOT / ".venv-pycanon",
+    "sdnist": ROOT / ".venv-judges" / "sdnist",
 }
 K, CAP, SEED = 10, 300.0, 1
-RAW = "raw copy"
+RAW, FOR_OUTCOME = "raw copy", "kech --for"
+DRAWN = 5  # random values of each label, where models learn from random values too
 ATTACKED = ("adult", "town", "loans")  # tables, and tools whose releases are
 ATTACKED_TOOLS = (RAW, "kech", "Mondrian")
 FAVOURABLE = "codes"  # the table whose outcome follows from the columns that kech keeps most precise
+NIST = Path(os.environ["KECH_NIST"]) if "KECH_NIST" in os.environ else None  # the folder of NIST's excerpts
+NIST_COLUMNS = ("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "EDU", "PINCP_DECILE", "DVET", "DEYE")
+NIST_K = 6
+PUBLISHED = {  # k-marginals, propensity, unique records matched in percent: the sample reports of usnistgov/SDNist
+    "sdcMicro, k = 6, 8,533 rows lost": (907, 0.018, 47.41),
+    "AIM, eps 1 (synthetic)": (976, 0.002, 14.11),
+    "MST, eps 1 (synthetic)": (958, 0.005, 12.47),
+    "PATECTGAN, eps 10 (synthetic)": (805, 0.065, 12.97),
+}
 ATTACK_COLUMNS = ("guesses", "right", "control", "verdict")
 
 
@@ -55,60 +68,100 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=2000, help="rows that are released, and as many that are held back")
     parser.add_argument("--attacks", type=int, default=400)
+    parser.add_argument("--draws", type=int, default=2, help="draws of every table, for models")
     parser.add_argument("--page", action="store_true", help="measure nothing; draw the page again")
     choice = parser.parse_args()
     if not choice.page:
-        results = describe_run(CAP) | {"rows": choice.rows, "attacks": choice.attacks} | judge_all(choice)
+        results = (
+            describe_run(CAP)
+            | {"rows": choice.rows, "attacks": choice.attacks, "draws": choice.draws}
+            | judge_all(choice)
+        )
         RESULTS.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
     PAGE.write_text(draw_page(json.loads(RESULTS.read_text("utf-8"))), "utf-8")
 
 
 def judge_all(choice: argparse.Namespace) -> dict[str, Any]:
     """Lines of every judge that is installed; the names of those that are not."""
-    tools: dict[str, Tool] = known_tools(peers_python())
+    tools: dict[str, Tool] = known_tools(peers_python()) | {FOR_OUTCOME: release_for_outcome}
     lines: dict[str, list[dict[str, Any]]] = {name: [] for name in JUDGES}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))  # the same figures for everybody
-        for name in ("adult", *FAMILIES, *TABLES):
-            split = split_adult(choice.rows, folder) if name == "adult" else make_split(name, choice.rows, SEED, folder)
+        for name, seed in product(("adult", *FAMILIES, *TABLES), range(SEED, SEED + choice.draws)):
+            split = (
+                split_adult(choice.rows, seed, folder)
+                if name == "adult"
+                else make_split(name, choice.rows, seed, folder)
+            )
             if split is None:
                 continue
-            for line in judge_table(split, tools, choice.attacks, folder):
+            for line in judge_table(split, tools, choice.attacks if seed == SEED else 0, folder):
                 print(json.dumps(line), flush=True)
                 lines[line.pop("judge")].append(line)
+        lines["sdnist"] += judge_nist(folder)
     return {"lines": lines, "not_installed": [name for name in JUDGES if not is_installed(name)]}
 
 
-def split_adult(rows: int, folder: Path) -> Split | None:
+def judge_nist(folder: Path) -> Iterator[dict[str, Any]]:
+    """What sdnist says of a release of NIST's excerpt of the whole country, where both are at hand."""
+    if NIST is None or not is_installed("sdnist"):
+        return
+    source = folder / "national.csv"
+    cells = read_columns(NIST / "national" / "national2019.csv", NIST_COLUMNS, ",")
+    with source.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(
+            [NIST_COLUMNS, *zip(*(cells[name].to_pylist() for name in NIST_COLUMNS), strict=True)]
+        )
+    released, twin = folder / "national-safe.csv", folder / "national-twin.csv"
+    sets = [f"{name}=set" for name in NIST_COLUMNS if name != "AGEP"]  # numbers there are codes
+    words = ["--qi", *NIST_COLUMNS, "--axis", *sets, "--k", str(NIST_K), "--no-ledger", "-o", str(released)]
+    for command in ([KECH, "release", str(source), *words], [KECH, "twin", str(released), "-o", str(twin)]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    yield {"tool": f"kech, k = {NIST_K}, no row lost"} | ask("sdnist", {"excerpts": str(NIST), "twin": str(twin)})
+
+
+def split_adult(rows: int, seed: int, folder: Path) -> Split | None:
     """Two samples of the table Adult, where it is at hand."""
     if not ADULT.exists():
         return None
     with ADULT.open(newline="", encoding="utf-8") as file:
         header, *lines = csv.reader(file, delimiter=";")
-    chosen = random.Random(SEED).sample(lines, 2 * rows)
+    chosen = random.Random(seed).sample(lines, 2 * rows)
     halves = [folder / f"adult-{half}.csv" for half in ("released", "held-back")]
     for path, part in zip(halves, (chosen[:rows], chosen[rows:]), strict=True):
         with path.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([header, *part])
     secret = header[-1]
-    return Split(PublicTable("adult", rows, SEED, halves[0], tuple(header[:-1]), ("age",), secret), halves[1], False)
+    return Split(PublicTable("adult", rows, seed, halves[0], tuple(header[:-1]), ("age",), secret), halves[1], False)
 
 
 def judge_table(split: Split, tools: dict[str, Tool], attacks: int, folder: Path) -> Iterator[dict[str, Any]]:
-    """What every judge says of each tool's release of a table."""
+    """What every judge says of each tool's release of a table; without attacks only models are asked."""
     for name in (RAW, *tools):
         released = split.table.source if name == RAW else release(tools[name], split.table, folder / "released.csv")
         if released is None:
             continue
-        said = {"table": split.table.family, "tool": name}
+        said = {"table": split.table.family, "tool": name, "seed": split.table.seed}
         if is_installed("models"):
-            yield said | {"judge": "models", "number": split.is_number} | ask_model(split, released, folder)
+            yield (
+                said
+                | {"judge": "models", "number": split.is_number}
+                | ask_models(split, released, name, folder)
+                | read_loss(released)
+            )
+        if not attacks:
+            continue
         if is_installed("pycanon"):
             job = {"path": str(released), "quasi_identifiers": split.table.quasi_identifiers}
             yield said | {"judge": "pycanon"} | ask("pycanon", job | {"secret": split.table.sensitive})
         if is_installed("anonymeter") and split.table.family in ATTACKED and name in ATTACKED_TOOLS:
             yield said | {"judge": "anonymeter"} | attack(split, released, name, attacks, folder / "twin.csv")
+
+
+def release_for_outcome(table: PublicTable, k: int, target: Path) -> list[str]:
+    """kech with columns weighed by their use for the outcome."""
+    return kech_tool("--for", table.sensitive)(table, k, target)
 
 
 def is_installed(judge: str) -> bool:
@@ -137,15 +190,39 @@ def attack(split: Split, released: Path, tool: str, attacks: int, twin: Path) ->
     return ask("anonymeter", job | {"secret": split.table.sensitive, "attacks": attacks})
 
 
-def ask_model(split: Split, released: Path, folder: Path) -> dict[str, Any]:
-    """How well a model predicts raw rows that learned from a release."""
-    files = {}
-    for name, path in (("train", released), ("test", split.held_back)):
-        outcome = read_columns(path, [split.table.sensitive], ",")[split.table.sensitive].to_pylist()
-        y = [float(value) for value in outcome] if split.is_number else [value in ("yes", ">50K") for value in outcome]
-        files[name] = str(folder / f"{name}.npz")
-        np.savez(files[name], x=build_features(split.table, path), y=np.array(y))
-    return ask("models", files | {"number": split.is_number})
+def ask_models(split: Split, released: Path, tool: str, folder: Path) -> dict[str, Any]:
+    """How well models predict raw rows that learned from a release, read in both ways."""
+    table, number = split.table, split.is_number
+    middle, outcome = build_features(table, released), read_outcome(split, released)
+    test = write_rows(folder / "test.npz", build_features(table, split.held_back), read_outcome(split, split.held_back))
+    said = ask("models", {"train": write_rows(folder / "train.npz", middle, outcome), "test": test, "number": number})
+    if tool == RAW or "score" not in said:
+        return said | {"both": said.get("score")}
+    drawn = [draw_features(table, released, folder, seed) for seed in range(DRAWN)]
+    weights = np.repeat([0.5 / DRAWN, 0.5], [DRAWN * len(outcome), len(outcome)])
+    rows = write_rows(folder / "train.npz", np.vstack([*drawn, middle]), np.tile(outcome, DRAWN + 1), weights=weights)
+    return said | {"both": ask("models", {"train": rows, "test": test, "number": number}).get("score")}
+
+
+def read_loss(released: Path) -> dict[str, float]:
+    """The mean loss of all columns, each counted once, where a certificate of kech states it."""
+    certificate = Path(f"{released}.certificate.json")
+    if not certificate.exists():
+        return {}
+    losses = json.loads(certificate.read_text("utf-8"))["claims"]["loss_per_column"].values()
+    return {"loss": sum(losses) / len(losses)}
+
+
+def read_outcome(split: Split, path: Path) -> NDArray[Any]:
+    """The outcome of each row: a number, or whether it is yes."""
+    cells = read_columns(path, [split.table.sensitive], ",")[split.table.sensitive].to_pylist()
+    return np.array([float(cell) if split.is_number else cell in ("yes", ">50K") for cell in cells])
+
+
+def write_rows(path: Path, features: NDArray[Any], outcome: NDArray[Any], **weights: NDArray[Any]) -> str:
+    """The name of a file with rows for a model."""
+    np.savez(path, x=features, y=outcome, **weights)
+    return str(path)
 
 
 def ask(judge: str, job: dict[str, Any]) -> dict[str, Any]:
@@ -173,24 +250,50 @@ Generated by `python -m benchmarks.judges` (`make judges`); do not edit. Measure
 {say_missing(results["not_installed"])}
 ## anonymeter
 
-Each attack makes up to {attacks} guesses. *Right* is the share of right ones about released people, *control* about
-people who were held back; both with half of an interval of 95 %. An attack is *above control* where its interval lies
-above the control's rate. anonymeter reads values, not labels: it gets a typed twin (`kech twin`), or a random value of
-each label of the other tools. Where it finds fewer conditions that single out than a tenth of what was asked, that is
-no verdict.
+Each attack makes up to {attacks} guesses, inference and linkability {results["rows"]:,}. *Right* is the share of right
+ones about released people, *control* about people who were held back; both with half of an interval of 95 %. An attack
+is *above control* where the difference exceeds its own interval. anonymeter reads values, not labels: it gets a typed
+twin (`kech twin`), or a random value of each label of the other tools. Where it finds fewer conditions that single out
+than a tenth of what was asked, that is no verdict.
+
+**Inference is above control by what k leaves.** One row in k is the person's own, so a guess from a class is right
+(1 - control) / k more often: 0.03 on adult at k = {K}. No k alone removes that; `--l` and `--t` make classes alike.
 
 {attacked}
 
 ## Models
 
 Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
-number. Intervals are given by their middle, sets by shares of their values. *Cost* is what is lost against raw rows.
-There is one draw of each table and no interval, so small differences tell nothing. Where a release scores above raw
-rows, read it as equal.
+number, the mean of {results["draws"]} draws of each table. *Cost* is what is lost against raw rows. `kech --for` is
+`kech release --for outcome` ([how-to](../how-to/labels.md#for-a-model)).
 
-{draw(["table", "score", RAW, *model_tools(lines["models"])], model_rows(lines["models"]))}
+**Weights for an outcome.** kech makes a draft, which keeps k and all goals and which nobody sees. Gradient boosting
+learns the outcome from the labels of the draft. Then kech deals the labels of one column anew among the rows: the *use*
+of the column is how far predictions move, in the mean of squares. The weight of a column is proportional to the square
+root of its use: 4 for the most used, 1/4 at least, rounded to a power of two. A second draft with these weights gives
+the final ones. Why the root: labels with sides h_j hide about sum use_j h_j^2 of the predictions, and classes of k rows
+fix the product of the sides. So h_j should be proportional to 1 / sqrt(use_j), and a loss with weights w_j has its
+minimum at h_j proportional to 1 / w_j. Weights proportional to use itself, as in earlier attempts, went too far.
 
-{draw(["tool", "mean cost in AUC", f"without {FAVOURABLE}", "mean cost in R2"], cost_rows(lines["models"]))}
+A model that learns from labels must be given numbers. *Middle* gives it the middle of an interval, and of a set the
+share of each value. *Both* gives it the middle and {DRAWN} random values of each label, as `kech twin` draws them, with
+equal weight. This table has the scores of *both*.
+
+{draw(["table", "score", RAW, *model_tools(lines["models"])], model_rows(lines["models"], "both"))}
+
+These are the mean costs of both readings; a score above that of raw rows counts as cost below 0.
+
+{draw(["tool", "AUC, middle", "AUC, both", "R2, middle", "R2, both"], cost_rows(lines["models"]))}
+
+{say_won_back(lines["models"])}
+
+**What weights can reach.** Measured once by hand, on two draws of houses, insurance, codes, town, survey and firms:
+releases cost 0.083 with middles. Weights from one draft leave 0.057 of that. Weights that a model measures on raw rows,
+which kech does not read for this, leave 0.043. Where all columns have effects, as in firms and town, no weights help.
+
+The price is precision of the other columns. This is the mean loss of all columns, each counted once:
+
+{draw(["table", "kech", FOR_OUTCOME], price_rows(lines["models"]))}
 
 In town, firms, survey, cards, clusters and codes the first two columns have a strong effect together. In {FAVOURABLE}
 these have the fewest values, and kech keeps such columns more precise than Mondrian: the table probably flatters kech.
@@ -203,8 +306,26 @@ pyCANON's k and l of the same files; all tools were asked for k = {K}.
 
 ## NIST's census excerpts
 
-sdnist brings no tables and loads them from the network; they are not at hand here, so nothing is said of it.
+{say_nist(lines.get("sdnist", []))}
 """
+
+
+def say_nist(lines: list[dict[str, Any]]) -> str:
+    """sdnist's figures beside those that NIST publishes, or why there are none."""
+    if not lines:
+        return (
+            "sdnist brings no tables; they lie in the repository usnistgov/SDNist (commit 76b74a1, before they moved "
+            "to Git LFS). They were not at hand here, so nothing is said: name their folder in KECH_NIST."
+        )
+    measured = [(line["tool"], line["k_marginal"], line["propensity"], line["unique_matched"]) for line in lines]
+    published = [(tool, *figures) for tool, figures in PUBLISHED.items()]
+    rows = [[tool, f"{k:.0f}", f"{p:.3f}", f"{u:.1f} %"] for tool, k, p, u in (*measured, *published)]
+    return f"""sdnist compares a typed twin of the release with the excerpt of the whole country: 27,253 rows.
+*k-marginals* are 1000 where all pairs of columns have the shares of the original. *Propensity* is 0 where no tree can
+tell both tables apart. *Matched* are unique rows of the original that stand in the other table too. A value that the
+twin calls rare is one of NIST's dictionary that the release does not list. The figures of the other tools are NIST's.
+
+{draw(["tool", "k-marginals", "propensity", "matched"], rows)}"""
 
 
 def say_missing(names: list[str]) -> str:
@@ -221,7 +342,7 @@ def attack_rows(lines: list[dict[str, Any]], attacks: int) -> Iterator[list[str]
         for name in ("singling out", "linkability", "inference"):
             told = line[name]
             rates = [f"{told[rate]:.3f} ± {told[f'{rate}_error']:.3f}" for rate in ("attack", "control")]
-            guesses = attacks if told["guesses"] is None else told["guesses"]
+            guesses = told["guesses"]
             yield [line["table"], line["tool"], name, str(guesses), *rates, find_verdict(told, guesses, attacks)]
 
 
@@ -229,7 +350,8 @@ def find_verdict(told: dict[str, Any], guesses: int, attacks: int) -> str:
     """Whether an attack is right more often than on people who are not in the release."""
     if guesses < attacks / 10:
         return "no verdict"
-    return "above control" if told["attack"] - told["attack_error"] > told["control"] else "as control"
+    interval = float(np.hypot(told["attack_error"], told["control_error"]))
+    return "above control" if told["attack"] - told["control"] > interval else "as control"
 
 
 def model_tools(lines: list[dict[str, Any]]) -> list[str]:
@@ -238,34 +360,74 @@ def model_tools(lines: list[dict[str, Any]]) -> list[str]:
 
 
 def by_table(lines: list[dict[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
-    """For each table what was said of each tool."""
-    tables: dict[str, dict[str, dict[str, Any]]] = {}
+    """For each table what was said of each tool; of several draws the mean of the scores."""
+    tables: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for line in lines:
-        tables.setdefault(line["table"], {})[line["tool"]] = line
-    return tables
+        tables.setdefault(line["table"], {}).setdefault(line["tool"], []).append(line)
+    return {table: {tool: join_draws(said) for tool, said in tools.items()} for table, tools in tables.items()}
 
 
-def model_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+def join_draws(said: list[dict[str, Any]]) -> dict[str, Any]:
+    """One line for all draws; a score is missing where one of them failed."""
+    scores = {name: [line.get(name) for line in said] for name in ("score", "both", "loss")}
+    means = {name: float(np.mean(values)) for name, values in scores.items() if None not in values}
+    return {name: value for name, value in said[0].items() if name not in scores} | means
+
+
+def model_rows(lines: list[dict[str, Any]], reading: str) -> Iterator[list[str]]:
     """A row for each table: the score of each tool's release."""
     for table, said in by_table(lines).items():
-        scores = [
-            f"{said[tool]['score']:.3f}" if "score" in said.get(tool, {}) else "" for tool in (RAW, *model_tools(lines))
+        tools = [said.get(tool, {}) for tool in (RAW, *model_tools(lines))]
+        yield [
+            table,
+            "R2" if said[RAW]["number"] else "AUC",
+            *(f"{tool[reading]:.3f}" if reading in tool else "" for tool in tools),
         ]
-        yield [table, "R2" if said[RAW]["number"] else "AUC", *scores]
 
 
 def cost_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
-    """A row for each tool: what its releases cost on average."""
+    """A row for each tool: what its releases cost on average, for each reading."""
     for tool in model_tools(lines):
-        costs: dict[bool, dict[str, float]] = {False: {}, True: {}}
-        for table, said in by_table(lines).items():
-            if "score" in said.get(tool, {}):
-                costs[said[RAW]["number"]][table] = said[RAW]["score"] - said[tool]["score"]
-        fair = {table: cost for table, cost in costs[False].items() if table != FAVOURABLE}
-        yield [
-            tool,
-            *(f"{np.mean([*each.values()]):.3f}" if each else "" for each in (costs[False], fair, costs[True])),
-        ]
+        costs = [find_costs(lines, tool, reading, number) for number in (False, True) for reading in ("score", "both")]
+        yield [tool, *(f"{np.mean([*each.values()]):.3f}" if each else "" for each in costs)]
+
+
+def find_costs(lines: list[dict[str, Any]], tool: str, reading: str, number: bool) -> dict[str, float]:
+    """What the releases of a tool cost on each table whose outcome is a number, or is not."""
+    return {
+        table: said[RAW][reading] - said[tool][reading]
+        for table, said in by_table(lines).items()
+        if said[RAW]["number"] == number and reading in said.get(tool, {})
+    }
+
+
+def price_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """A row for each table: the loss of a usual release, and of one for the outcome."""
+    for table, said in by_table(lines).items():
+        losses = [said.get(tool, {}).get("loss") for tool in ("kech", FOR_OUTCOME)]
+        yield [table, *("" if loss is None else f"{loss:.4f}" for loss in losses)]
+
+
+def say_won_back(lines: list[dict[str, Any]]) -> str:
+    """How much of the cost of a usual release one for the outcome wins back, and on which tables it does not."""
+    told = []
+    for number, noun in ((False, "AUC"), (True, "R2")):
+        before, after = (
+            {table: max(cost, 0.0) for table, cost in find_costs(lines, tool, reading, number).items()}
+            for tool, reading in (("kech", "score"), (FOR_OUTCOME, "both"))
+        )
+        if not after or not sum(before.values()):
+            continue
+        won, half = (
+            1 - sum(after.values()) / sum(before.values()),
+            sum(after[name] <= before[name] / 2 for name in after),
+        )
+        worse = [name for name in after if after[name] > before[name] + 0.002]
+        told.append(
+            f"Of what kech costs in {noun} with middles, `kech --for` with both wins {won:.0%} back: half or more on "
+            f"{half} of {len(after)} tables, and it costs more on {', '.join(worse) or 'none'}."
+        )
+    return " ".join(told)
 
 
 def canon_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:

@@ -55,6 +55,13 @@ def draw_text(known: list[str], rng: np.random.Generator) -> Any:
     return draw
 
 
+def draw_features(table: PublicTable, released: Path, folder: Path, seed: int) -> NDArray[np.float64]:
+    """The features of a released file with a random value in place of each label."""
+    twin = folder / "drawn.csv"
+    write_twin(table, released, twin, seed)
+    return build_features(table, twin)
+
+
 def build_features(table: PublicTable, path: Path) -> NDArray[np.float64]:
     """The features of each row of a raw or released file; the values of the source tell what text there is."""
     source, labels = (read_columns(each, list(table.quasi_identifiers), ",") for each in (table.source, path))

@@ -1,6 +1,7 @@
 """Gradient boosting, learned from some rows and tested on others; run by the Python of its own environment.
 
-JSON in: {"train", "test": .npz files with x and y, "number": whether y is a number}.  JSON out: {"score"}: R2 or AUC.
+JSON in: {"train", "test": .npz files with x and y, perhaps with weights of the rows to learn from, "number": whether y
+is a number}.  JSON out: {"score"}: R2 or AUC.
 """
 
 import json
@@ -22,10 +23,11 @@ def main() -> None:
 
 def score(train, test, *, is_number: bool) -> float:
     """R2 of a number, AUC of yes and no."""
+    weights = train.get("weights")
     if is_number:
-        model = HistGradientBoostingRegressor(**OPTIONS).fit(train["x"], train["y"])
+        model = HistGradientBoostingRegressor(**OPTIONS).fit(train["x"], train["y"], sample_weight=weights)
         return float(r2_score(test["y"], model.predict(test["x"])))
-    model = HistGradientBoostingClassifier(**OPTIONS).fit(train["x"], train["y"])
+    model = HistGradientBoostingClassifier(**OPTIONS).fit(train["x"], train["y"], sample_weight=weights)
     return float(roc_auc_score(test["y"], model.predict_proba(test["x"])[:, 1]))
 
 

@@ -128,6 +128,8 @@ def compute_spectrum(
     selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
     request.goal.refuse_sample("a spectrum compares many k on the rows themselves.")
+    if request.cut.target is not None:
+        raise BadOption("--for", "a spectrum compares losses of equal weights. Omit it here; kech release uses it.")
     people = count_table_people(table)
     ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
     if request.cut.gap is not None and len(ks) > FEW_KS:

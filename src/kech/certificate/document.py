@@ -31,7 +31,7 @@ _KNOWN = {  # every field that a certificate may have: what nobody checks would 
     "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
     "measured": f"average_class {' '.join(MODELS)}",
     "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut metric reading field eps suppress "
-    "weights levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
+    "weights target levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
     "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
 }
 
@@ -84,6 +84,8 @@ def _check_document(document: Any) -> None:
     weights = document["parameters"].get("weights", {})
     _require("parameters.weights", isinstance(weights, dict) and weights.keys() <= columns.keys())
     _require("parameters.weights", all(type(each) in (int, float) and 0 < each < 1e15 for each in weights.values()))
+    target = document["parameters"].get("target")
+    _require("parameters.target", target is None or (isinstance(target, str) and target in document["sensitive"]))
     published = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     _require("quasi_identifiers", len(set(published)) == len(published))
     _require("sensitive", not {*columns, *published} & {*document["sensitive"], *document["kept"]})

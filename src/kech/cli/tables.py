@@ -126,7 +126,7 @@ def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request
 
 
 @app.command
-@with_options(*RELEASE, but=("k", "cut", "eps"))
+@with_options(*RELEASE, but=("k", "cut", "eps", "target"))
 def spectrum(
     table: TableName,
     /,

@@ -7,6 +7,8 @@ sensitive values assigned to classes.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from kech.cuts.balls import cut_balls
 from kech.cuts.crowds import cut_crowded
 from kech.cuts.domain import cut_domain
@@ -18,10 +20,12 @@ from kech.cuts.protection import derive_seed, protect_labels
 from kech.cuts.regime import cut_regime
 from kech.cuts.sampled import cut_sampled
 from kech.cuts.suppressing import cut_rest
+from kech.cuts.target import DRAFTS, reweigh, weigh_columns
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
 from kech.request.parts import FEW_KS
+from kech.system.console import report
 
 __all__ = ["cut_many", "cut_points"]
 
@@ -40,6 +44,8 @@ def cut_points(
     Where the points are a part of a table of `table_rows`, they are searched as a part of it.
     The regime cut with an eps gives the components at that eps, for each k on the grid that they reach.
     """
+    if cut.target is not None:
+        points, cut = weigh_for_target(points, min(ks), cut, goal, threads=threads)
     if goal.protect_history:
         return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
     if goal.dp_epsilon is not None:
@@ -57,6 +63,22 @@ def cut_points(
         cut_searched = partial(cut_rest, cut_searched, goal)
     partitions = cut_searched(points, ks, cut, Run(threads, derive_seed(points, cut.seed), split_points, table_rows))
     return finish_partitions(partitions, ks, goal, split_points)
+
+
+def weigh_for_target(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> tuple[Points, Cut]:
+    """The points with weights of columns by their use for the target, and the cut without one; named weights stay.
+
+    Weights are measured on drafts, which keep k and all goals, as if these were published.
+    """
+    named, target, cut = cut.weights or {}, cut.target, replace(cut, target=None)
+    if all(axis.column in named for axis in points.axes):
+        return points, cut
+    assert target is not None
+    report("weighing columns")
+    for _ in range(DRAFTS):
+        (draft,) = cut_points(points, [k], replace(cut, effort="quick", gap=None), goal, threads=threads)
+        points = reweigh(points, {**weigh_columns(draft, target), **named})
+    return points, cut
 
 
 def cut_many(

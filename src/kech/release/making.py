@@ -13,6 +13,7 @@ from kech.certificate import certificate_path
 from kech.certificate.cells import digest
 from kech.cuts import cut_points
 from kech.cuts.protection import is_protected
+from kech.cuts.target import check_target
 from kech.errors import AlreadyReleased, BadOption, GoalNotMet
 from kech.points.partition import Partition
 from kech.points.points import PointLimit, Points, build_points_to_cut
@@ -108,6 +109,8 @@ def check_request(request: Request, table: Table) -> int | None:
         check_fixed(table, request)
     if request.goal.protect_history:
         check_number_column(table.columns)
+    if request.cut.target is not None:
+        check_target(request.cut.target, table.sensitive)
     if k is None and request.cut.eps is None:
         raise BadOption("--k", "it is missing. Say among how many rows every row must hide: --k 5.")
     return None if k is None else check_ks([k], table.rows)[0]
@@ -121,6 +124,8 @@ def state_parameters(request: Request, partition: Partition) -> dict[str, Any]:
     """
     points, cut, sensitive = partition.points, request.cut, partition.points.sensitive
     stated = request.public_parameters()
+    if cut.target is not None and points.origin:
+        stated["weights"] = dict(points.origin.weights)
     if request.goal.k is None:
         stated |= {"k": partition.k, "k_reached": True}
     if points.step:

@@ -394,6 +394,8 @@ class Release:
             **self.shared_values,
             "coarse": self.parameters.get("coarse"),
             "sample": pick_sample(self.parameters),
+            "target": self.parameters.get("target"),
+            "weights": self.parameters.get("weights"),
             "ledger": self.admissions[-1].to_json(),
             **find_doubts(self.table, self.published_table, self.axes, find_hidden(self.partition)),
             "mapping": None if mapping is None else str(mapping),

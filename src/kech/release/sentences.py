@@ -45,6 +45,7 @@ def release_words(
     elif figures["l"]:
         yield f"Every class has at least {figures['l']:,} values of each sensitive column."
     yield from sample_words(parameters)
+    yield from target_words(parameters)
     if goals := list(goal_words(parameters)):
         yield f"As asked, every class keeps {', '.join(goals)}."
 
@@ -205,6 +206,14 @@ def sample_words(parameters: Mapping[str, Any]) -> Iterator[str]:
             f"The file is {pair}-differentially private for every row, since k is {parameters['k']:,} or more: that is "
             "recounted."
         )
+
+
+def target_words(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """How much each column counts, where they are weighed by their use for a target; the heaviest come first."""
+    if "target" in parameters:
+        weights = sorted(parameters["weights"].items(), key=lambda pair: -pair[1])
+        counts = ", ".join(f"{quote(column)} {weight:g}" for column, weight in weights)
+        yield f"Columns count by their use for predicting {quote(parameters['target'])}: {counts}."
 
 
 def quote(name: str) -> str:

@@ -17,7 +17,11 @@ import msgspec
 
 from kech.errors import BadOption, ColumnInTwoRoles, unusable_value
 
-OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # options whose name differs from their field
+OPTIONS = {
+    "quasi_identifiers": "--qi",
+    "axes": "--axis",
+    "target": "--for",
+}  # options whose name differs from their field
 ROLES = {  # fields of [columns], each with the name of the role in the singular
     "quasi_identifiers": "quasi-identifier",
     "sensitive": "sensitive",
@@ -754,6 +758,15 @@ class Cut(Part, frozen=True):
             by_column=True,
             usual=1,
             offered=(0.25, 0.5, 1, 2, 4),
+            public=True,
+        ),
+    ] = None
+    target: Annotated[
+        str | None,
+        Field(
+            "A sensitive column that readers will predict: columns that help to predict it stay more precise. kech "
+            "measures their weights on a draft that is as safe as the release.",
+            "diagnosis",
             public=True,
         ),
     ] = None

@@ -86,6 +86,8 @@ class Request(Part, frozen=True):
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+        if self.cut.target is not None and CUTS[self.cut.cut].by_components:
+            raise BadOption("--for", "weights of columns change no component. Choose --cut local, or omit --for.")
         if self.cut.gap is not None:
             self.check_gap()
         if self.goal.dp_epsilon is not None:

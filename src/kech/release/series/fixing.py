@@ -111,6 +111,11 @@ def check_series(request: Request) -> None:
         raise BadOption("--labels", reason)
     if request.cut.gap is not None:
         raise BadOption("--gap", "bounds are of whole tables, and a series searches new rows only. Omit it.")
+    if request.cut.target is not None:
+        reason = (
+            "all versions of a series are weighed alike. Take the weights that kech preview --for shows: --weights."
+        )
+        raise BadOption("--for", reason)
     if request.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
     if request.series.wait and CUTS[request.cut.cut].by_components:

@@ -6,12 +6,11 @@ from typing import Any
 from rich.markup import escape
 
 from kech.views.screen.progress import hide
-from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
+from kech.views.screen.terminal import ISOLATES, grid, out, say, say_drawn, say_private
 
 NEARLY_ALL = 0.95  # of the rows
 SHARES = {"exact": "exact>", "open": "open>", "missing": "NULL>", "lost": "lost>"}  # of rows; shown where not all are 0
 TOO_WIDE = "The first rows are too wide for this screen: --rows 2 lists two of them, cell by cell."
-ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
 def print_preview(result: dict[str, Any], *, cell_by_cell: bool = False) -> None:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from kech.views.screen.cohorts import describe_section, print_version
 from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
-from kech.views.screen.terminal import count_classes, grid, out, say, say_private, warn, warn_of_values
+from kech.views.screen.terminal import ISOLATES, count_classes, grid, out, say, say_private, warn, warn_of_values
 
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
@@ -28,6 +28,7 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         say_private(f"{file} holds values of the table; the plan needs it, do not publish it.")
     print_claims(result)
     print_sample(result.get("sample"))
+    print_target(result)
     print_goals("In", result["goals"], result["measured"]["l"])
     explain_one_class(result)
     if "l" in result["goals"]:
@@ -60,6 +61,14 @@ def print_sample(sample: Mapping[str, Any] | None) -> None:
 
     for sentence in sample_words(sample or {}):
         say(sentence)
+
+
+def print_target(result: Mapping[str, Any]) -> None:
+    """The weights of columns, where they were measured for a target."""
+    from kech.release.sentences import target_words  # its libraries are not read for --help
+
+    for sentence in target_words({} if result.get("target") is None else result):
+        say(sentence.translate(ISOLATES))
 
 
 def print_open_risk(result: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 INDENT = "    "
 BETWEEN = 2  # spaces between two columns
+ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
 class ScreenTable(Table):
