@@ -21,6 +21,7 @@ constexpr std::size_t most_levels = 255;                    // of an axis: numbe
 constexpr std::size_t most_nodes = std::size_t{1} << 31;    // of a lattice
 constexpr std::size_t most_bound = std::size_t{1} << 31;    // of class sizes that are counted one by one
 constexpr double most_width = 1 + 1e-9;                     // of a range, in lengths of its axis
+constexpr double most_weight = 1e6;                         // of an axis in the variance
 constexpr double farthest_place = 1e150;                    // of a point of a ball: squares are finite
 
 inline void require(bool holds, const char* otherwise) {

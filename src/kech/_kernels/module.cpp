@@ -30,6 +30,7 @@
 #include "side_bound.hpp"
 #include "suppression.hpp"
 #include "row_draws.hpp"
+#include "variance_search.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -281,6 +282,59 @@ static nb::tuple cheapen_balls(const Codes& codes, const Widths& metric, const W
         auto search = begin_balls(codes, metric, widths, k, split, start, limit);
         search.cheapen(limit);
         return check_result(search.shares(), codes.shape(0), k, {});
+    }));
+}
+
+// -- variance -------------------------------------------------------------------------------------------------
+
+static void check_variance(const Codes& codes, const Ints& weights, const Widths& metric, const In<double>& scales) {
+    check_points(view(codes), view(weights), metric);
+    require(scales.size() == metric.axes(), "every axis has a weight");
+    auto is_weight = [](double w) { return w >= 0 && w <= most_weight; };
+    require(std::all_of(scales.data(), scales.data() + scales.size(), is_weight), "weights of axes are from 0 to a million");
+}
+
+static void begin_variance(VarianceSearch* place, const Codes& codes, const Ints& weights, const Widths& metric,
+                           const In<double>& scales, std::int64_t k, bool split, const std::vector<Ints>& orders,
+                           std::uint64_t seed) {
+    check_variance(codes, weights, metric, scales);
+    auto points = view(codes, weights);
+    check_k(k, points.rows());
+    check_classes(k, points.rows());
+    require(!orders.empty(), "there is an order of the points");
+    std::vector<std::vector<std::int64_t>> along;
+    for (const Ints& order : orders) {
+        check_order(view(order), points.count);
+        along.push_back(copy(order));
+    }
+    new (place) VarianceSearch(points, metric, view(scales), k, split, along, seed);
+}
+
+// For each axis the squares inside classes, as a share of those of the whole table.
+static Out<double> measure_variance(const Codes& codes, const Ints& weights, const Widths& metric, const Ints& point,
+                                    const Ints& group, const Ints& rows) {
+    auto shares = copy(point, group, rows);
+    return hand_over(release_gil([&] {
+        check_points(view(codes), view(weights), metric);
+        check_shares(shares, codes.shape(0), 1, {});
+        check_held(shares, view(weights));
+        std::vector<double> shared;
+        for (std::size_t j = 0; j < metric.axes(); ++j) {
+            std::vector<double> only(metric.axes(), 0.0);
+            only[j] = 1;
+            shared.push_back(measure_squares(view(codes, weights), Spread(view(codes, weights), metric, only), shares));
+        }
+        return shared;
+    }));
+}
+
+static Out<double> bound_variance(const Codes& codes, const Ints& weights, const Widths& metric, const In<double>& scales,
+                                  const std::vector<std::int64_t>& ks, unsigned threads) {
+    return hand_over(release_gil([&] {
+        check_variance(codes, weights, metric, scales);
+        auto points = view(codes, weights);
+        check_ks(ks, points.rows());
+        return bound_squares(points, Spread(points, metric, view(scales)), ks, clamp_threads(threads));
     }));
 }
 
@@ -680,6 +734,20 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("price", &LocalSearch::price)
         .def_prop_ro("work", &LocalSearch::work)
         .def_prop_ro("rounds", &LocalSearch::rounds);
+    nb::class_<VarianceSearch>(m, "VarianceSearch")
+        .def("__init__", &begin_variance, array, array, one, array, one, one, array, one)
+        .def("step", [](VarianceSearch& search, unsigned threads) {
+            nb::gil_scoped_release release;
+            search.step(clamp_threads(threads));
+        })
+        .def("shares", [](const VarianceSearch& search) {
+            return hand_over(check_result(search.shares(), search.points(), search.k(), {}));
+        })
+        .def_prop_ro("price", &VarianceSearch::price)
+        .def_prop_ro("work", &VarianceSearch::work)
+        .def_prop_ro("rounds", &VarianceSearch::rounds);
+    m.def("measure_variance", &measure_variance, array, array, one, array, array, array);
+    m.def("bound_variance", &bound_variance, array, array, one, array, one, one);
     nb::class_<DualBound>(m, "Pricer")
         .def("__init__", &begin_pricing, array, array, one, array, one)
         .def("climb", &climb_on)
