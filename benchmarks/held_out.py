@@ -50,7 +50,7 @@ about the least. Round ends add what they round, most of it on heavy tails.""",
     "loss of protect full over exact, k = 10": """By the same count 1.22 is about the least at k = 10. The rest is round
 ends: a step of the grid holds k rows on either side, and under heavy tails such steps are long.""",
     "loss of protect ends over exact": """Ends that tell nothing of the outermost row cost (k + 1) / (k - 1): 1.5 at
-k = 5 and 1.22 at k = 10. So 1.25 is out of reach at k = 5, unless a column has so few values that ends need not move.""",
+k = 5 and 1.22 at k = 10. So 1.25 is out of reach at k = 5, unless columns have so few values that ends stay.""",
     "spectrum over one release, CPU": """Each of about 40 k is searched with a tenth of an effort or more, and about ten
 of them from four starts. With less, losses are more than 3 % above those of releases.""",
     "spectrum over one release, memory": """A partition of the k above and one of this k are held beside the points.""",

@@ -262,6 +262,12 @@ def bound_variance(codes, weights, metric, scales, ks, threads):
     assert (bounds >= 0).all()
 
 
+def find_largest_k(rows_before, values_before, ranks):
+    largest = kernels.find_largest_k(rows_before, values_before, ranks)
+    assert len(largest) == len(ranks)
+    assert ((largest >= 0) & (largest <= rows_before[-1])).all()
+
+
 def bound_side(codes, weights, widths, k, threads):
     side = kernels.bound_side(codes, weights, widths, k, threads)
     (largest,) = kernels.reach_farthest(codes, weights, widths, [k], threads)
@@ -659,6 +665,11 @@ def arguments(case):
             "bit": 1,
             "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
             "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        find_largest_k: {
+            "rows_before": np.array([0, 3, 3, 9, 12]),
+            "values_before": np.array([0, 2, 2, 5, 6]),
+            "ranks": np.array([1, 0, 1]),
         },
         find_hashes: {
             "sought": np.frombuffer(b"sixteen letters!" * 2 + b"other letters..!", np.uint8),

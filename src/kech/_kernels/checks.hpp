@@ -193,6 +193,16 @@ inline void check_order(std::span<const std::int64_t> order, std::size_t points)
     }
 }
 
+// Rows and values below marks, with both ends of their line, never fall.
+inline void check_marks(std::span<const std::int64_t> rows, std::span<const std::int64_t> values,
+                        std::span<const std::int64_t> ranks) {
+    require(rows.size() == ranks.size() + 2 && values.size() == rows.size(), "every mark and both ends have rows and values");
+    for (auto counts : {rows, values}) {
+        require(counts.front() >= 0 && counts.back() <= most_rows, "rows and values are counted from 0 to 2^53");
+        require(std::is_sorted(counts.begin(), counts.end()), "rows and values below marks never fall");
+    }
+}
+
 // Shares ascend by class; every class has k people, and no point twice.  All rows.
 inline std::int64_t check_shares(const Shares& share, std::size_t points, std::int64_t k,
                                  std::span<const Person> person = {}) {

@@ -29,6 +29,7 @@
 #include "shares.hpp"
 #include "side_bound.hpp"
 #include "suppression.hpp"
+#include "round_marks.hpp"
 #include "row_draws.hpp"
 #include "variance_search.hpp"
 #include "zigzag.hpp"
@@ -629,6 +630,13 @@ static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bit
     }));
 }
 
+static Out<std::int64_t> find_largest_k(const Ints& rows, const Ints& values, const Ints& ranks) {
+    return hand_over(release_gil([&] {
+        check_marks(view(rows), view(values), view(ranks));
+        return RoundMarks(view(rows), view(values), view(ranks)).run();
+    }));
+}
+
 static void build_counter(BoxCounter* place, const Codes& codes, const Ints& weights, const Persons& person) {
     check_boxes(view(codes), view(weights));
     check_person(view(person, codes.shape(0)));
@@ -779,6 +787,7 @@ NB_MODULE(_kernels, m) {
     m.def("gather_points", &gather_points, array, array, one, one, one, one, one);
     m.def("narrow_balls", &narrow_balls, array, one, one, one, array, array, array, one);
     m.def("cheapen_balls", &cheapen_balls, array, one, one, one, one, array, array, array, one);
+    m.def("find_largest_k", &find_largest_k, array, array, array);
     m.def("find_hashes", &find_hashes, array, array);
     m.def("hash_texts", &hash_texts, one, one, array, array);
     m.def("enclosing_radius", &enclosing_radius, array);
