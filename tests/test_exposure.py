@@ -1,5 +1,6 @@
 """What a reader must be told: what a released file gives away beside its classes."""
 
+import json
 import random
 from collections import Counter
 
@@ -256,7 +257,10 @@ def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_pr
     assert said in shown and f"--l 2 mends it: the loss becomes about {found['loss_with_l_2']:.4f} or less" in shown
     assert said in run("preview", *words[:-1]).out
     assert said in run("verify", safe).out and "a missing value counts as one" in shown
-    assert said in kech.make_report(safe).html
+    page = kech.make_report(safe).html
+    stated = json.loads(safe.with_name("safe.csv.certificate.json").read_text("utf-8"))["loss_with_l_2"]
+    assert found["loss_with_l_2"] <= stated < found["loss_with_l_2"] + 0.001 + 1e-9
+    assert said in page and f"the loss becomes {stated:.3f} or less with that, instead of {found['loss']:.3f}" in page
     mended = run("release", *words, "-o", better, "--l", 2, "--json").json
     assert not mended["given_away"] and found["loss"] < mended["loss"] <= found["loss_with_l_2"] + 1e-12
     assert "given away" not in run("verify", better).out

@@ -8,6 +8,7 @@ import pytest
 
 import kech
 from kech.errors import BadOption, NoSuchNode
+from kech.views.screen.shapes import print_mixed
 from zigzag_oracles import canonical, dionysus_bars, full_complex, zigzag_complexes
 
 SEEDS = [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)]
@@ -183,6 +184,15 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
 
     assert result == {**mixed.to_json([2, 3]), "plot": None}
     assert [line["goal"] for line in result["best"]] == [2, 3]
+
+
+def test_the_screen_says_how_many_minimal_pairs_it_does_not_list(capsys):
+    pair = {"eps": 0.1, "classes": 2, "k": 2, "loss": 0.5, "levels": {"sex": 0}}
+    told = {"heights": {"sex": 2}, "metric_columns": ["age"], "nodes": 2, "counted": "rows", "plot": None}
+
+    print_mixed(told | {"minimal": {"2": [pair] * 9, "5": [pair]}})
+
+    assert "the minimal pairs that lose least; --json shows 3 more" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("k", [2, 4, 15])

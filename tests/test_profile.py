@@ -78,6 +78,23 @@ def test_radii_are_those_of_scipy(metric, axes):
 
 
 @metrics
+def test_rows_beside_much_denser_ones_have_the_radii_of_scipy(metric):
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random((3000, 3)) < 0.5, 0.0, 1000.0) + rng.normal(size=(3000, 3))
+    dense = rng.random((3000, 3)) < 0.7
+    values[dense] = (
+        np.round(values[dense], -3) + rng.normal(size=dense.sum()) / 1000
+    )  # many within one group of the tree
+    unit = (values - values.min(axis=0)) / np.ptp(values, axis=0)
+    far, _ = cKDTree(unit).query(unit, k=100, p=np.inf if metric == "box" else 2)
+
+    reaches = build_profile(line_points(values), metric).reaches
+
+    for k in (2, 10, 100):
+        assert np.sort(reaches.at(k)) == pytest.approx(np.sort(far[:, k - 1]) / 2, abs=1e-12)
+
+
+@metrics
 def test_shares_bound_the_rows_that_are_in_no_simplex(metric):
     for points in small_sets(5, 24, metric):
         found, far = build_profile(points, metric), distances(points, metric)
@@ -444,6 +461,14 @@ def test_the_last_rows_to_hide_are_listed_by_their_place_in_the_table():
         assert len(profile.last_rows(5)) <= 5
     assert 2 <= weighed["left_out"] <= 5
     assert 0 < weighed["loss_without"] < weighed["loss"]
+
+
+def test_the_screen_names_one_last_row_as_one(tmp_path, run):
+    (tmp_path / "people.csv").write_text("x\n" + "1\n" * 150 + "2\n" * 149 + "90\n", "utf-8")
+
+    printed = run("profile", tmp_path / "people.csv", "--qi", "x", "--k", "2", "--rows").out
+
+    assert "leaving out 1 row lowers" in printed and "Last to hide is row 300." in printed
 
 
 def test_rows_that_are_all_alike_have_no_last_ones():

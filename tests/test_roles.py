@@ -330,3 +330,24 @@ def test_inspect_replaces_a_plan_and_nothing_else(run, refuse, folder):
     refuse("inspect", folder / "t.csv", "--plan", other, "--replace", code=2, says="it is not TOML")
     assert other.read_text("utf-8") == "my notes"
     refuse("inspect", folder / "t.csv", "--replace", code=2, says="--plan FILE")
+
+
+def test_an_event_beats_a_name_that_only_sounds_like_something():
+    half = ["ja", "nee"] * 30
+    ages = [20 + number % 40 for number in range(60)]
+    read = guess({"age": ages, "bezwaar_ingediend": half, "Revision_30T": [0, 1] * 30, "region": ["N", "S"] * 30})
+    assert read["bezwaar_ingediend"].role == "sensitive", "`ingediend` sounds like gender"
+    assert read["Revision_30T"].role == "sensitive"
+
+
+def test_two_texts_or_names_are_no_outcome():
+    notes = ["ruft wieder an; Tochter wartet", "Pat. unruhig"] * 30
+    read = guess({"age": [20 + row % 40 for row in range(60)], "Nachname": ["Weber", "Huber"] * 30, "Bemerkung": notes})
+    assert {read["Nachname"].role, read["Bemerkung"].role} == {"identifier"}
+
+
+def test_an_outcome_is_no_quasi_identifier_while_another_column_could_be_one():
+    rows = range(60)
+    read = guess({"outcome": [0, 1] * 30, "zz1": [row % 7 for row in rows], "zz2": [row % 5 for row in rows]})
+    assert read["outcome"].role == "sensitive"
+    assert "quasi-identifier" in {each.role for each in read.values()}

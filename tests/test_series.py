@@ -618,7 +618,7 @@ def test_a_database_is_no_place_for_a_series(series, tmp_path):
 
 def test_nothing_is_published_where_nothing_is_left(nine, tmp_path):
     with pytest.raises(GoalNotMet, match="nothing is left"):
-        publish(nine, [(i, 20, "47671", i) for i in (50, 51)], tmp_path / "two.csv")
+        publish(nine, [(i, 20, "47671", i) for i in (50, 51)], tmp_path / "two.csv", most_changed=1)
     assert len(nine.versions()) == 1
 
 
@@ -935,7 +935,7 @@ def test_rows_that_left_long_ago_are_known_again_under_other_keys(series, tmp_pa
     """Versions 2 and 3 have none of the first 60 rows; 40 of them come back with other keys."""
     rows = town(0, 250)
     publish(series, rows[:60], tmp_path / "one.csv", departures=departures)
-    publish(series, rows[60:200], tmp_path / "two.csv")
+    publish(series, rows[60:200], tmp_path / "two.csv", most_changed=1)
     publish(series, rows[100:220], tmp_path / "three.csv")
     again = [(1000 + i, *rest) for i, *rest in rows[:40]]
     with pytest.raises(BadSeries, match=r"40 rows that the series knows are gone, .* under other keys"):
@@ -1051,7 +1051,7 @@ def test_levels_stay_those_of_the_first_version(series, tmp_path):
         publish(series, [*NINE, *OTHERS], tmp_path / "two.csv", **{**asked, "levels": {"age": 3, "zip": 2}})
 
 
-def test_it_is_said_where_most_rows_left_and_most_are_new(run, tmp_path):
+def test_a_table_whose_rows_are_mostly_others_is_refused(run, tmp_path):
     words = (
         "--qi",
         "age",
@@ -1070,8 +1070,25 @@ def test_it_is_said_where_most_rows_left_and_most_are_new(run, tmp_path):
         lines = [f"{i + moved},{20 + i // 2 + bool(moved)},{i % 9}" for i in range(60)]
         (tmp_path / f"{month}.csv").write_text("\n".join(["id,age,salary", *lines]))
         told.append(run("release", tmp_path / f"{month}.csv", *words, "-o", tmp_path / f"{month}_safe.csv"))
-    assert [each.code for each in told] == [0, 0, 0]
-    assert ["Most rows left, and most rows are new" in each.out + each.err for each in told] == [False, False, True]
+    assert [each.code for each in told] == [0, 0, 3]
+    assert "most rows of the table are new" in " ".join(told[2].err.split())
+    assert not (tmp_path / "2_safe.csv").exists()
+    said = run("release", tmp_path / "2.csv", *words, "--most-changed", "100%", "-o", tmp_path / "2_safe.csv")
+    assert said.code == 0
+
+
+@pytest.mark.parametrize("new_people", [False, True])
+def test_visits_of_the_same_people_may_all_be_new(series, tmp_path, new_people):
+    """Each table has the visits of one month.  Where the people are new too, they may be the same ones."""
+    months = [[(1000 * month + i, 20 + i // 4, f"p{i // 2}", i + 80 * month) for i in range(80)] for month in range(2)]
+    renamed = [(i, age, f"q{person}" if new_people else person, finding) for i, age, person, finding in months[1]]
+    roles = {"quasi_identifiers": ["age"], "person": ["zip"], "rows_are_people": False}
+    publish(series, months[0], tmp_path / "one.csv", roles)
+    if new_people:
+        with pytest.raises(BadSeries, match="most people of the table are new"):
+            publish(series, [(i, age + 30, *rest) for i, age, *rest in renamed], tmp_path / "two.csv", roles)
+    else:
+        assert publish(series, renamed, tmp_path / "two.csv", roles)["series"]["version"] == 2
 
 
 @pytest.mark.parametrize("rows", [254, 255, 256])

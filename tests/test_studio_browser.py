@@ -892,6 +892,42 @@ def test_refusals_are_told_in_german(visit):
     walked(visitor, "german")
 
 
+@pytest.mark.parametrize("counted", ["rows", "people"])
+@tried_again
+def test_pictures_are_told_in_german(visit, tmp_path, counted):
+    """Axes, legends and notes; where German is longer, the picture grows, and no mark is lost."""
+    columns = {"quasi_identifiers": ["age", "zip"]}
+    (path := tmp_path / "table.csv").write_bytes(
+        VISITS if counted == "people" else to_csv(generate_town(300).to_pylist())
+    )
+    table = kech.read_table(path, **columns, **({"person": ["patient_id"]} if counted == "people" else {}))
+    shapes = {
+        "profile": kech.search_partitions(kech.compute_profile(table), [3]),
+        "barcode": kech.search_partitions(kech.compute_barcode(table), [3]),
+        "zigzag": kech.compute_zigzag(table, "diagonal"),
+    }
+    page = visit().page
+    for name, shape in shapes.items():
+        shape.plot(
+            file := tmp_path / f"{name}.svg", **({} if name == "profile" else {"k": 3 if name == "zigzag" else (3,)})
+        )
+        drawn, tell = (
+            file.read_text("utf-8"),
+            "(svg) => import('/static/text.js').then((all) => { all.speak(LANGUAGE); return all.tellPicture(svg); })",
+        )
+        assert page.evaluate(tell.replace("LANGUAGE", "'en'"), drawn) == drawn
+        told = page.evaluate(tell.replace("LANGUAGE", "'de'"), drawn)
+        words = set(re.findall("[a-z]+", " ".join(re.findall(r"<text[^>]*>([^<]*)", told))))
+        assert (
+            words & {"rows", "row", "people", "the", "of", "from", "class", "classes", "can", "bar", "is", "holes"}
+            == set()
+        )
+        assert ">PRIVAT</text>" in told and "Zeilen" in told
+        ends = [float(y) for y in re.findall(r'<text y="([\d.]+)"', told)]
+        assert max(ends) < float(re.search(r'<svg viewBox="0 0 [\d.]+ ([\d.]+)"', told)[1])
+        assert re.sub(r"<text.*?</text>|<svg[^>]*>", "", drawn) == re.sub(r"<text.*?</text>|<svg[^>]*>", "", told)
+
+
 def options_in(text):
     return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text))
 

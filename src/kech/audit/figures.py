@@ -76,6 +76,7 @@ def gather_figures(
         "claims": document["claims"],
         "verified": release.figures,
         "stated": stated,
+        "loss_with_l_2": document.get("loss_with_l_2"),
         "parameters": pick_parameters(document["parameters"]),
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},

@@ -48,6 +48,7 @@ def make_certificate(
     kech_version: str,
     values: Mapping[str, Mapping[str, Any]] | None = None,
     stated: Mapping[str, Any] | None = None,
+    loss_with_l_2: float | None = None,
     most_rows: int = 1,
     person_number: str | None = None,
     series: Mapping[str, Any] | None = None,
@@ -57,7 +58,7 @@ def make_certificate(
     """Measure a written file and return its certificate; ClaimBroken where it does not meet its own k, l, t or alpha.
 
     `values` says how each sensitive column is read: its kind (number, date, ordered or text) and its order.
-    `stated` are the figures that cannot be recounted from the file: how many people, not only rows, a class has.
+    `stated` and `loss_with_l_2` cannot be recounted: how many people a class has, and what two values in each cost.
     `person_number` is the column that numbers the people of a release that protects histories.
     `series` are the figures about cohorts in a release of a series, in which rows may wait but none is suppressed.
     """
@@ -72,6 +73,7 @@ def make_certificate(
         **({"person_number": person_number} if person_number else {}),
         "parameters": dict(parameters),
         **({"stated": dict(stated)} if stated else {}),
+        **({"loss_with_l_2": loss_with_l_2} if loss_with_l_2 else {}),
         **({"series": dict(series)} if series else {}),
         "not_promised": list(NOT_PROMISED),
     }

@@ -26,7 +26,7 @@ _SHAPE: dict[tuple[type, ...], str] = {
 }
 _KNOWN = {  # every field that a certificate may have: what nobody checks would be read as a promise
     "": "certificate kech file claims measured quasi_identifiers sensitive values kept person_number parameters stated "
-    "series not_promised",
+    "loss_with_l_2 series not_promised",
     "file": "name format sha256 delimiter",
     "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
     "measured": f"average_class {' '.join(MODELS)}",
@@ -74,6 +74,8 @@ def _check_document(document: Any) -> None:
     promise = "history" if document["parameters"].get("protect_history") else "person"
     if "stated" in document or promise == "history":
         _check_stated(document.get("stated"), promise)
+    price = document.get("loss_with_l_2", 0)
+    _require("loss_with_l_2", type(price) in (int, float) and 0 <= price <= 1)
     _require("series", "series" not in document or is_series(document["series"]))
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))

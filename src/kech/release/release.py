@@ -39,7 +39,7 @@ from kech.release.identifying import find_doubts, find_hidden
 from kech.release.ledger import Ledger, pick_ledger
 from kech.release.numbering import PERSON_NUMBER, NumberedPeople, number_people
 from kech.release.query import build_query
-from kech.release.sharing import find_shared, weigh_shared_values
+from kech.release.sharing import find_shared, round_price, weigh_shared_values
 from kech.release.tallies import ColumnTaker, HistoryTally, MappingDraft, PeopleTally, ValueTally, mapping_aside
 from kech.release.writing import (
     WRITTEN_FORMATS,
@@ -81,6 +81,7 @@ class Release:
     request: Request
     most_rows: int = 1  # of one person of the table
     admissions: list[Admission] = field(default_factory=list, init=False)  # one for each file written
+    prices: list[float | None] = field(default_factory=list, init=False)  # of l = 2, for its certificates to say
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -165,6 +166,15 @@ class Release:
         shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
         taken = np.bincount(shares["point"]) > 0
         return shares | {"point": (np.cumsum(taken) - 1)[shares["point"]]}
+
+    @cached_property
+    def shared_values(self) -> dict[str, Any]:
+        """The shares of the rows whose class gives a sensitive value away, and the loss that would hide them."""
+        return weigh_shared_values(self.partition, self.request)
+
+    def state_price(self) -> None:
+        """Have its certificates say what l = 2 would cost, where a class gives a sensitive value away."""
+        self.prices.append(round_price(self.shared_values["loss_with_l_2"]))
 
     @cached_property
     def numbering(self) -> NumberedPeople | None:
@@ -382,7 +392,7 @@ class Release:
             **certificate["claims"],
             "stated": certificate.get("stated"),
             "measured": certificate["measured"],
-            **weigh_shared_values(self.partition, self.request),
+            **self.shared_values,
             "coarse": self.parameters.get("coarse"),
             "sample": pick_sample(self.parameters),
             "ledger": self.admissions[-1].to_json(),
@@ -414,6 +424,7 @@ class Release:
             kech_version=self.version,
             values=self.values,
             stated=people.state() if people else {},
+            loss_with_l_2=self.prices[-1] if self.prices else None,
             person_number=PERSON_NUMBER if self.numbering else None,
             format=format,
         )

@@ -4,6 +4,7 @@ In: the partition of a release and its request, or points.  Out: shares of the r
 two values.
 """
 
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -44,6 +45,15 @@ def find_shared(partition: Partition) -> dict[str, float]:
         alike = int(tally.sizes[distinct_values(tally) == 1].sum())
         shares |= {column.column: alike / int(tally.sizes.sum())} if alike else {}
     return shares
+
+
+def round_price(loss: float | None) -> float | None:
+    """A price as certificates state it: rounded up to three digits, so that it tells nothing of single rows.
+
+    >>> round_price(0.12301), round_price(1.0), round_price(None)
+    (0.124, 1.0, None)
+    """
+    return None if loss is None else min(1.0, ceil(loss * 1000) / 1000)
 
 
 def price_diversity(partition: Partition, request: Request) -> float | None:

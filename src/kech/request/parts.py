@@ -977,8 +977,8 @@ class SeriesPolicy(Part, frozen=True):
     most_changed: Annotated[
         float | None,
         Field(
-            "Largest share of the known rows that may have other cells, or another key (default 50%). kech refuses "
-            "more, since the key is probably wrong. It holds for this version alone.",
+            "Largest share of the known rows that may have other cells or another key, or be exchanged for new rows "
+            "(default 50%). kech refuses more, since the key is probably wrong. It holds for this version alone.",
             "100%",
             usual=0.5,
             numbers=NumberRange(0, 1, step=0.01),

@@ -20,6 +20,7 @@ from kech.audit.roles.names import (
     is_participle,
     read_name,
     says_number,
+    says_period,
     says_state,
 )
 from kech.audit.roles.values import SURE, read_values
@@ -183,6 +184,8 @@ def guess_role(column: str, look: Look) -> Guess:
         return (
             as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
         )
+    if by_name and by_name.confidence <= STEM and guess_event(column, look):
+        by_name = None  # what happened is said more clearly than what the name sounds like
     if by_name and is_row_number(column, by_name, look):
         return guess("identifier", "every value is another whole number", LIKELY)
     if by_name and is_known_amount(by_name, look):
@@ -238,13 +241,23 @@ def guess_by_counts(column: str, look: Look) -> Guess:
 def guess_outcome(column: str, look: Look) -> Guess | None:
     """What a table may be about: whether something happened, or few values at its edge."""
     distinct, is_enough = look.facts.distinct, look.present > SMALL
-    is_state = says_state(column) and {*look.texts} != {"1", "2"}  # which number kinds: an event is 0 or 1
-    if look.says_yes_or_no and (is_participle(column) or is_state):
-        return guess("sensitive", "it says whether something happened", STEM)
+    if (event := guess_event(column, look)) is not None:
+        return event
     if look.edge and distinct == FLAG and is_enough:
         return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
     if look.edge == "last" and FLAG < distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and is_enough:
         return guess("sensitive", "few values in the last column are often an outcome", POSSIBLE)
+    return None
+
+
+def guess_event(column: str, look: Look) -> Guess | None:
+    """Whether something happened to somebody, or how often it did within a time."""
+    is_state = says_state(column) and {*look.texts} != {"1", "2"}  # which number kinds: an event is 0 or 1
+    if look.says_yes_or_no and (is_participle(column) or is_state):
+        return guess("sensitive", "it says whether something happened", STEM)
+    is_few = 2 <= look.facts.distinct <= MOST_CODES and look.present > SMALL
+    if is_few and says_period(column):
+        return guess("sensitive", "it says what happened within a time", STEM)
     return None
 
 
@@ -310,7 +323,8 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
 def fits_identifier(clue: Clue, column: str, look: Look, *, is_weak: bool) -> bool:
     """Whether values can be an identifier: no flag, no name that things share, no number where names are expected."""
     says = clue.meaning.says
-    if look.is_flag or are_repeated_things(column, look.facts):
+    is_answer = look.is_flag and (says not in (NAME, TEXT) or look.is_number or look.says_yes_or_no)
+    if is_answer or are_repeated_things(column, look.facts):
         return False
     is_few = look.present > SMALL and look.share <= FEWEST_NUMBERED
     if clue.confidence <= STEM and says != NUMBER and (look.is_number or (says != NAME and is_few)):
@@ -466,11 +480,18 @@ def point_at_somebody(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -
     if "quasi-identifier" in roles:
         return {}
     reason = "no column seems to point at a person; this one could"
-    for role, most in (("plain", FEW), ("plain", None), ("sensitive", None)):
+    for role, most, surest in (
+        ("plain", FEW, 1),
+        ("plain", None, 1),
+        ("sensitive", None, POSSIBLE),
+        ("sensitive", None, 1),
+    ):
         candidates = [
             name
             for name, each in guesses.items()
-            if each.role == role and 2 <= looks[name].facts.distinct <= (most or looks[name].facts.rows)
+            if each.role == role
+            and each.confidence <= surest
+            and 2 <= looks[name].facts.distinct <= (most or looks[name].facts.rows)
         ]
         if candidates:
             return {name: guess("quasi-identifier", reason, FAINT) for name in candidates}

@@ -38,7 +38,12 @@ DISEASE = re.compile(  # and what is measured in blood
 )
 PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; accents count
     "[a-z]{3,}ed|(?:ge|ver|be|ent|er|zer)[a-zäöü]{3,}(?:t|en)|[a-zéèêç]{3,}ée?|[a-zçãíé]{2,}[aiu]d[oa]"
-    "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
+    "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]|[a-zäöü]{2,4}ge[a-zäöü]{3,}(?:[dt]|en)"
+)
+PERIOD = re.compile(  # days, weeks, months or years, in the seven languages
+    "[^\\W\\d_]{3,}.*?[_. -]?[0-9]{1,3}[_. -]?"
+    "(d|days?|tage?|t|jours?|j|dias?|giorni|g|dagen|w|wks?|weeks?|wochen?|m|mo|months?|monate?n?|mois|meses|mesi|maanden"
+    "|y|yrs?|years?|jahre?n?|ans?|anos?|anni|jaar)"
 )
 SURVEY_PREFIXES = "xhrqmfdivpsln"  # single letters before the word: xage, hsex, rrace; lwage is its logarithm
 CODE_SUFFIXES = ("fl", "cd")  # flags and codes: dthfl, statecd
@@ -226,10 +231,19 @@ def says_state(column: str) -> bool:
     return re.fullmatch("[a-z]+_?(status|stat|stt)", column.casefold()) is not None
 
 
+def says_period(column: str) -> bool:
+    """Whether a name ends in a time after which somebody looked again: `Revision_30T`, `radiologic_6m`.
+
+    >>> [says_period(name) for name in ("Revision_30T", "falls_12months", "suivi_1an", "bp2", "wave_3", "30d")]
+    [True, True, True, False, False, False]
+    """
+    return PERIOD.fullmatch(column.casefold()) is not None
+
+
 def is_participle(column: str) -> bool:
     """Whether a word of a name says that something happened.
 
-    >>> [is_participle(name) for name in ("readmitted", "Gekündigt", "résilié", "desahuciada", "is_evicted", "zone")]
+    >>> [is_participle(name) for name in ("readmitted", "Gekündigt", "résilié", "desahuciada", "ingediend", "zone")]
     [True, True, True, True, True, False]
     """
     return any(PARTICIPLE.fullmatch(word) for word in re.findall("[^\\W\\d_]+", column.casefold()))

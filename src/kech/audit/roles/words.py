@@ -179,6 +179,7 @@ QUASI_IDENTIFIERS = (
         postcode_district census_block density_class urban_area rural_area ~locality
         ~south ~north ~west ~east southern northern western eastern midwest northeast northwest southeast southwest
         big_city bigcity small_city large_city smallcity city_size town_size community_size inner_city smsa non_metro
+        distance_from_home home_distance
         ~capital_city rural_urban_continuum statabb stateabb state_abb state_code state_name""",
     ),
     Meaning(
@@ -419,6 +420,7 @@ SENSITIVE = (
         "an outcome",
         "sensitive",
         """outcome outcomes ~result ~results death died dead deceased mortality survived survival alive ~status ~event
+        ~case uit_dienst uitdienst
         censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid attrition
         churn churned exited default defaulted loan_status default_payment ~target ~label ~y ~class_label ~response
         converted subscribed deposit ~left ~turnover relapse recurrence remission complication complications los

@@ -2,13 +2,14 @@
 
 In: the rows of a table, matched with the history of a series.  Out: nothing, or BadSeries.
 Where most known rows have other cells, or most of them left and came again under other keys, the key is wrong or was
-numbered anew.  Then known rows would stand for other people, and people would enter a second cohort.
+numbered anew.  Then known rows would stand for other people, and people would enter a second cohort.  Where most rows
+left and most are new, cells may have changed too, so that nothing tells: the owner must say that they are others.
 """
 
 import numpy as np
 
 from kech.errors import BadSeries
-from kech.release.series.hashes import find_positions, number_alike
+from kech.release.series.hashes import find_positions, first_half, number_alike
 from kech.release.series.matching import Bools, Match
 from kech.release.series.store import Ints, Store
 from kech.tables.table import Table
@@ -27,12 +28,23 @@ RENAMED = (
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
+EXCHANGED = (
+    "most {whom} that the series published last are gone, and most {whom} of the table are new. If they are the same "
+    "ones, with other keys and other cells, each would stand in two cohorts: write keys and cells as before. If they "
+    "are others (each table has a month of its own), say so: --most-changed 100%."
+)
 
 
 def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int) -> None:
     """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys."""
-    if not table.row_key or not published.any():
-        return
+    if table.row_key and published.any():
+        check_keys(store, table, match, published, most, k)
+    if most < 1 and are_exchanged(match, published, bool(table.person), most):
+        raise BadSeries(store.folder, EXCHANGED.format(whom="people" if table.person else "rows"))
+
+
+def check_keys(store: Store, table: Table, match: Match, published: Bools, most: float, k: int) -> None:
+    """Refuse known keys whose rows have other cells, and known cells under other keys."""
     known = match.present & published
     changed = int((match.corrected & known).sum())
     change = "other cells in more" if changed > most * known.sum() else ""
@@ -43,6 +55,16 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
         raise BadSeries(store.folder, reason)
     if most < 1 and (renamed := find_renamed(match, published, k) or find_trickle(match, published, k)):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
+
+
+def are_exchanged(match: Match, published: Bools, by_people: bool, most: float) -> bool:
+    """Whether more than this share of what was published last is gone, and more than this share of the table is new."""
+    known, rows = int((published & match.present).sum()), len(match.same) + len(match.history_row)
+    exchanged = known < (1 - most) * published.sum() and len(match.new) > most * rows
+    if not (exchanged and by_people):
+        return bool(exchanged)
+    last, now = (np.unique(first_half(people)) for people in (match.history.people[published], match.people_now()))
+    return len(np.intersect1d(last, now)) < (1 - most) * min(len(last), len(now))
 
 
 def find_renamed(match: Match, published: Bools, k: int) -> int:

@@ -8,7 +8,7 @@ import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
 import { nodeWords } from "./sentences.js";
 import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
-import { t } from "./text.js";
+import { t, tellPicture } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
 const series = { name: null, seen: null, drawn: null, fault: null };
@@ -32,7 +32,8 @@ function answerOf(verb, options, draw) {
 
 const use = (change) => button(t("use"), () => { edit(change, "cut"); say(t("usedThis")); }, "small");
 const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
-function shown(svg, title, name) {
+function shown(drawing, title, name) {
+  const svg = tellPicture(drawing);
   const drawn = () => h("img", { class: "drawn", alt: `${title} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` });
   const enlarge = () => { const box = dialog(title); box.element.classList.add("wide"); box.fill(drawn()); box.open(); };
   return h("div", {}, h("button", { type: "button", class: "enlarge", onclick: enlarge, title: t("zoomIn"), "aria-label": `${t("zoomIn")}: ${title}` }, drawn()), exporterOf(svg, name));
@@ -85,7 +86,7 @@ function goals() {
 
 function cuts() {
   const k = chosenK() ?? exampleOf("k"), names = Object.keys(state.cuts);
-  return answerOf("spectrum", { k: [k], cut: names, effort: quickest() }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [row.cut, loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
+  return answerOf("spectrum", { k: [k], cut: names, effort: quickest() }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [t(`cut:${row.cut}`), loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
 }
 
 function profile() {

@@ -57,7 +57,7 @@ function card(column, seen) {
   return h("li", { class: `card ${role || "open"}`, "data-column": name },
     h("div", { class: "line" }, h("strong", { class: "name", title: name }, name), pick),
     h("div", { class: "line" }, histogram(column), h("span", { class: "hint" }, facts)),
-    isQuasi && h("div", { class: "line" }, precision(name), strip(name)),
+    isQuasi && h("div", { class: "line dials" }, [[precision(name), "precisionName"], [strip(name), "widthsName"]].map(([dial, text]) => h("div", {}, dial, h("span", { class: "hint", "aria-hidden": "true" }, t(text))))),
     isQuasi && button(t("blurred"), () => set({ drawer: { kind: "hierarchy", column: name } }), "link", { "aria-label": `${name}: ${t("blurred")}` }),
     column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.input).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.input, column.input), "columns"), "small")),
     (role === "sensitive" || role === "keep") && column.distinct > OWN_VALUES * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),

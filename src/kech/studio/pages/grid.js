@@ -111,9 +111,18 @@ function drawHead() {
 // As wide as its name, its cells and most of its labels, within reason.
 function widthOf({ column, role, at }) {
   const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
-  const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, facts.classes.rows) : 0;
-  const letters = label && state.view === "both" && !(facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
+  const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, rowsOfClasses()) : 0;
+  const letters = label && state.view === "both" && !(state.filter === "all" && facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
   return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.56);
+}
+
+// How many rows of each class are shown; of a filter that shows none, all.
+function rowsOfClasses() {
+  const { of, classes } = facts;
+  if (state.filter === "all" || !order.length) return classes.rows;
+  const rows = new Int32Array(classes.rows.length);
+  for (const row of order) if (of[row] >= 0) rows[of[row]] += 1;
+  return rows;
 }
 
 // Nine of ten rows have a label of this length or a shorter one.

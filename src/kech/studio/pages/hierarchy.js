@@ -56,11 +56,11 @@ function tree(found, column, isLine) {
       replace(trouble, refusal(fault));
     }
   }
-  const file = h("input", { type: "file", accept: ".csv,.toml,.json", onchange: (event) => event.target.files[0] && keep(new Blob([event.target.files[0]]), event.target.files[0].name) });
+  const file = h("input", { type: "file", id: "tree-file", class: "unseen", accept: ".csv,.toml,.json", onchange: (event) => event.target.files[0] && keep(new Blob([event.target.files[0]]), event.target.files[0].name) });
   return h("div", {}, trouble, h("h3", {}, t("becomes")), live.element,
     h("h3", {}, `${t("hierarchy")} `, h("span", { class: "private" }, t("private"))), h("p", { class: "hint" }, `${t(own ? "own" : isLine ? "lineNote" : "built")} ${t("levels", found)}`),
     editor, h("div", { class: "bar" }, use, button(t("exportTree"), () => saveAs(new Blob([toLines(held.roots)], { type: "text/csv" }), `${column}.csv`)), own && button(t("forget"), () => edit((next) => { next.plan.axes[column].hierarchy = null; next.plan.cut.levels = null; }, "axis"))),
-    field(t("importTree"), file, t("importHint")));
+    h("p", {}, file, h("label", { for: "tree-file", class: "button" }, t("importTree")), " ", h("span", { class: "hint" }, t("importHint"))));
 }
 
 function becomes(held) {

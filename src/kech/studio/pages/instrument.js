@@ -8,7 +8,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 190, LEFT = 58, RIGHT = 14, TOP = 12, FOOT = 40, NARROW = 500, NAMED = 140;
+const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
 let place, wide = 600;
 
 export function begin(where) {
@@ -23,7 +23,7 @@ function draw() {
   const picture = ready ? (isEps ? drawIcicle() : drawCurve()) : null;
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
-    !isEps && h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
+    h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
     picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
@@ -66,7 +66,7 @@ function drawCurve() {
     now != null && handle(at, { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));
-  if (wide >= NARROW) picture.append(s("text", at < (LEFT + wide) / 2 ? { class: kind, x: at + 10, y: TOP + 2 } : { class: kind, x: at - 10, y: TOP + 2, "text-anchor": "end" }, read));
+  if (wide >= NARROW) picture.append(s("text", at < (LEFT + wide) / 2 ? { class: kind, x: at + 8, y: TOP - 7 } : { class: kind, x: at - 8, y: TOP - 7, "text-anchor": "end" }, read));
   return picture;
 }
 
@@ -86,24 +86,24 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = last * 1.08, eps = Math.min(state.eps ?? state.plan.cut.eps ?? last / 2, top);
+  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = (last * 1.08) / EPS_ZOOM[state.zoom], eps = Math.min(state.eps ?? state.plan.cut.eps ?? (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps, top); // at first where k holds
   const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
   let from = TOP;
   const bars = data.lines.map((row) => {
-    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), hidden = at < 0 ? top : row.eps[at], y = from;
+    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), begins = at < 0 ? top : row.eps[at], hidden = Math.min(begins, top), y = from;
     from += tall;
     const gap = data.lines.length < 40 ? 1 : 0;
-    return [s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) })];
+    return s("g", {}, s("title", {}, at < 0 ? t("hidesNever", { rows: row.rows, k }) : t("hidesFrom", { rows: row.rows, k, eps: begins })), s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) }));
   });
-  const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", { eps, classes: step.classes, smallest: step.smallest });
+  const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", step); // classes are counted there, so this eps is told and used
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,
     ticks(0, top, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("epsAxis")),
     s("text", { class: "axis", x: -(TOP + all / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, t("rowsAxis")),
-    handle(x(eps), { label: t("lineEps"), value: eps, low: 0, high: top, text }));
+    handle(x(Math.min(step.eps, top)), { label: t("lineEps"), value: step.eps, low: 0, high: top, text }));
   draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
   keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
-  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
+  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps: step.eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
   return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
 }
 
@@ -111,7 +111,7 @@ function drawIcicle() {
 
 function handle(x, { label, value, low, high, text }) {
   return s("g", { class: "handle", tabindex: "0", role: "slider", "data-part": "line", "aria-label": label, "aria-valuemin": low, "aria-valuemax": high, "aria-valuenow": value, "aria-valuetext": text },
-    s("line", { x1: x, x2: x, y1: TOP - 6, y2: HIGH - FOOT }), s("circle", { cx: x, cy: HIGH - FOOT, r: 8 }));
+    s("line", { x1: x, x2: x, y1: TOP - 16, y2: HIGH - FOOT }), s("circle", { cx: x, cy: HIGH - FOOT, r: 8 }));
 }
 
 function draggable(picture, valueAt, move, end) {

@@ -103,8 +103,7 @@ function pump() {
   if (isPlanned() && unsaid().length) { leaveOutRest(); return; }
   if (!isReady()) return;
   const k = chosenK(), chosen = { k, with_rows: true };
-  if (!need("crowds")) return;
-  if (isSearch() && k != null && !need("rung", chosen)) return;
+  if (need("crowds") && isSearch() && k != null) need("rung", chosen); // beside the search, which waits for neither
   leaveSearch(k);
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
@@ -167,7 +166,7 @@ export function shown() {
   const near = state.drag != null && !prepared ? nearest(k) : null;
   const data = prepared ?? near;
   if (data) {
-    if (state.drag == null || !last) last = { data, id: state.id };
+    last = { data, id: state.id };
     return { data, preview: !exact, stale: false, fault: null };
   }
   const refused = find("classes", { k, with_rows: true })?.fault ?? find("rung", { k, with_rows: true })?.fault ?? find("crowds")?.fault;

@@ -104,6 +104,8 @@ const en = {
   missing: "{share} missing",
   precision: "Precision of {column}",
   precisionHint: "right: kept more precise",
+  precisionName: "precision",
+  widthsName: "width of labels",
   widths: ({ column, loss }) => `Labels of ${column}: ${percent(loss)} wide on average`,
   howBlurred: "How {column} is blurred",
   blurred: "how it is blurred",
@@ -204,6 +206,8 @@ const en = {
   atK: ({ k, loss, classes }) => `k = ${count(k)}: loss ${few(loss)}, ${plural(classes, "class", "classes")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "class", "classes")}, the smallest of ${count(smallest)}`,
   exposedNow: "exposed: fewer than k",
+  hidesFrom: ({ rows, k, eps }) => `${plural(Math.round(rows), "row", "rows")}: among ${count(k)} or more from eps = ${few(eps)} on`,
+  hidesNever: ({ rows, k }) => `${plural(Math.round(rows), "row", "rows")}: never among ${count(k)}`,
   hiddenNow: "hidden among k or more",
   prepared: "prepared",
   exact: "searched",
@@ -213,7 +217,7 @@ const en = {
   kHint: ({ people }) => (people ? "people to hide among" : "rows to hide among"),
   oneIn: "1 in {k}",
   oneInHint: ({ people }) => `By the blurred columns alone nobody is found with a better chance${people ? ", counted in people as the maker states" : ""}.`,
-  above: ({ share, risk }) => `${percent(share)} of the rows above ${few(risk)}`,
+  above: ({ share, risk }) => `${percent(share)} of the rows: risk above ${few(risk)}`,
   asItIs: ({ k, alone, people }) => `As the table is, k = ${count(k)}: ${percent(alone)} of the rows ${people ? "equal no row of another person" : "stand alone"}.`,
   lossTitle: "Loss",
   lossNow: "Loss {loss}: 0 tells all, 1 tells nothing",
@@ -471,6 +475,8 @@ const de = {
   missing: "{share} fehlen",
   precision: "Genauigkeit von {column}",
   precisionHint: "rechts: bleibt genauer",
+  precisionName: "Genauigkeit",
+  widthsName: "Breite der Etiketten",
   widths: ({ column, loss }) => `Etiketten von ${column}: im Mittel ${percent(loss)} breit`,
   howBlurred: "Wie {column} vergröbert wird",
   blurred: "wie es vergröbert wird",
@@ -568,6 +574,8 @@ const de = {
   atK: ({ k, loss, classes }) => `k = ${count(k)}: Verlust ${few(loss)}, ${plural(classes, "Klasse", "Klassen")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "Klasse", "Klassen")}, die kleinste hat ${count(smallest)}`,
   exposedNow: "exponiert: weniger als k",
+  hidesFrom: ({ rows, k, eps }) => `${plural(Math.round(rows), "Zeile", "Zeilen")}: ab eps = ${few(eps)} unter ${count(k)} oder mehr`,
+  hidesNever: ({ rows, k }) => `${plural(Math.round(rows), "Zeile", "Zeilen")}: nie unter ${count(k)}`,
   hiddenNow: "verborgen unter k oder mehr",
   prepared: "vorbereitet",
   exact: "gesucht",
@@ -576,7 +584,7 @@ const de = {
   kHint: ({ people }) => (people ? "Personen, unter denen man sich verbirgt" : "Zeilen, unter denen man sich verbirgt"),
   oneIn: "1 zu {k}",
   oneInHint: ({ people }) => `Durch die vergröberten Spalten allein wird niemand mit besserer Aussicht gefunden${people ? ", in Personen gezählt, wie der Hersteller angibt" : ""}.`,
-  above: ({ share, risk }) => `${percent(share)} der Zeilen über ${few(risk)}`,
+  above: ({ share, risk }) => `${percent(share)} der Zeilen: Risiko über ${few(risk)}`,
   asItIs: ({ k, alone, people }) => `Wie die Tabelle ist: k = ${count(k)}; ${percent(alone)} der Zeilen ${people ? "gleichen keiner Zeile einer anderen Person" : "stehen allein"}.`,
   lossTitle: "Verlust",
   lossNow: "Verlust {loss}: 0 sagt alles, 1 sagt nichts",
@@ -778,6 +786,20 @@ const GERMAN = [
   [/^Name another folder\.$/, "Nennen Sie einen anderen Ordner."],
   [/^(?:This table was|Some rows of this table were) released before \((.+)\)\.$/, "Diese Tabelle, oder ein Teil von ihr, wurde schon freigegeben ($1)."],
   [/^Two releases together reveal more than each of them\.$/, "Zwei Freigaben zusammen verraten mehr als jede für sich."],
+  [/^This one is not a coarsening of it: one alone hides every row among (\d+) (?:rows|people) or more; together, joint k (?:= (\d+)|is between (\d+) and (\d+)), and ([\d,]+) of ([\d,]+) rows stay together with fewer than \d+\.$/, (_, k, joint, low, high, below, rows) => `Diese ist keine Vergröberung von ihr: Eine allein verbirgt jede Zeile unter ${k} oder mehr; zusammen ist das gemeinsame k ${joint ?? `zwischen ${low} und ${high}`}, und ${below} von ${rows} Zeilen bleiben mit weniger als ${k} beisammen.`],
+  [/^([\d,]+) rows? came or left among fewer than (\d+): the difference of the files shows their cells\.$/, "$1 Zeilen kamen oder gingen unter weniger als $2: Der Unterschied der Dateien zeigt ihre Zellen."],
+  [/^If the earlier one was never handed out, say so: kech ledger --forget FILE\.$/, "Wenn die frühere nie herausgegeben wurde, sagen Sie es: kech ledger ‑‑forget DATEI, im Terminal."],
+  [/^Repeat the earlier release as it was made, with the same --key-file and in the same format .+; or make one that is coarser: --cut domain at a larger --k, after --cut domain \(docs\/how-to\/second_releases\.md\)\.$/, "Wiederholen Sie die frühere Freigabe, wie sie gemacht wurde, im selben Format; oder machen Sie eine gröbere: {cutField} = domain mit größerem k, nach {cutField} = domain."],
+  [/^The earlier one left rows out \(--suppress\), and one that is coarser takes them in again\.$/, "Die frühere ließ Zeilen weg, und eine gröbere nimmt sie wieder auf."],
+  [/^Repeat the earlier release as it was made, with the same --key-file and in the same format .+; --cut domain at a larger --k is coarser only if the first release used no --suppress \(docs\/how-to\/second_releases\.md\)\.$/, "Wiederholen Sie die frühere Freigabe, wie sie gemacht wurde, im selben Format; {cutField} = domain mit größerem k ist nur gröber, wenn die erste keine Zeilen wegließ."],
+  [/^Or allow it with --allow-composition\.$/, "Oder erlauben Sie es: {anyway}."],
+  [/^Make the releases of this table a series: kech release \.\.\. --series FOLDER\.$/, "Machen Sie aus den Freigaben dieser Tabelle eine Reihe: kech release ... ‑‑series ORDNER, im Terminal."],
+  [/^Or repeat the earlier release; or make this one coarser, so that all rows keep enough candidates; or allow it with --allow-composition \(docs\/how-to\/second_releases\.md\)\.$/, "Oder wiederholen Sie die frühere Freigabe; oder vergröbern Sie diese; oder erlauben Sie es: {anyway}."],
+  [/^The ledger keeps no files, and --allow-composition needs them too: name the earlier one, so that the two can be compared: --earlier FILE or TABLE\.$/, "Um beide zu vergleichen, braucht kech die Datei der früheren: Nehmen Sie die Kommandozeile."],
+  [/^If it was never handed out, say so: kech ledger --forget HASH\.$/, "Wenn sie nie herausgegeben wurde, sagen Sie es: kech ledger ‑‑forget HASH, im Terminal."],
+  [/^Not at hand: (.+)\.$/, "Nicht zur Hand: $1."],
+  [/^The smallest class would have (\d+) (?:row|rows|person|people)\.$/, "Die kleinste Klasse hätte $1."],
+  [/^Choose a larger --eps\.$/, "Wählen Sie ein größeres eps."],
   [/^Columns without a role: (\d+|all)\.$/, "Spalten ohne Rolle: $1."],
   [/^Give every column a role first\.$/, "Geben Sie zuerst jeder Spalte eine Rolle."],
   [/^Cancelled\.$/, "Abgebrochen."],
@@ -805,6 +827,110 @@ export function translate(message, fill) {
   if (spoken !== "de") return null;
   const sentences = message.trim().split(/(?<=[.?!]) +(?=[A-Z0-9])/), told = sentences.map((text) => GERMAN.map(([said, german]) => said.test(text) && text.replace(said, fill(german))).find(Boolean));
   return told.every(Boolean) ? told.join(" ") : null;
+}
+
+// Words of kech's own pictures, from the longest on; a column's name between them stays.
+const PICTURED = [
+  [/^k = ([\d,]+): half of the rows can hide from eps (\S+) at best, all from ([^;\s]+)/, "k = $1: die Hälfte der Zeilen verbirgt sich frühestens ab eps $2, alle ab $3"],
+  [/: without it half of the rows could hide from eps (\S+) on at best, now from ([\d.e-]+)\./g, ": ohne sie könnte sich die Hälfte der Zeilen frühestens ab eps $1 verbergen, jetzt ab $2."],
+  [/ keeps the last tenth apart: without it 90 % of the rows could hide from eps (\S+) on at best, now from ([\d.e-]+)\./g, " hält das letzte Zehntel fern: ohne sie könnten sich 90 % der Zeilen frühestens ab eps $1 verbergen, jetzt ab $2."],
+  [/ isolates the last tenth/, " trennt das letzte Zehntel"],
+  [/ isolates most(, .+) the last tenth/, " trennt am meisten$1 das letzte Zehntel"],
+  [/ isolates most/g, " trennt am meisten"],
+  [/No column alone keeps half of the rows apart\./, "Keine Spalte allein hält die Hälfte der Zeilen fern."],
+  [/No release of all rows with exact edges goes below eps ([\d.e-]+)\./, "Keine Freigabe aller Zeilen mit genauen Rändern kommt unter eps $1."],
+  [/Without the last row to hide \(kech profile --rows\), none goes below ([\d.e-]+)\./, "Ohne die letzte Zeile, die sich verbirgt, kommt keine unter $1."],
+  [/Without the last ([\d,]+) rows to hide \(kech profile --rows\), none goes below ([\d.e-]+)\./, "Ohne die letzten $1 Zeilen, die sich verbergen, kommt keine unter $2."],
+  [/A row can hide at eps among (k rows|rows of k people) of which no column differs by more than 2 eps of its range\./, (_, crowd) => `Eine Zeile kann sich bei eps unter ${crowd === "k rows" ? "k Zeilen" : "Zeilen von k Personen"} verbergen, die sich in keiner Spalte um mehr als 2 eps ihres Bereichs unterscheiden.`],
+  [/Orange: rows that certainly cannot hide, since their k-th nearest row is farther away than 2 eps\./, "Orange: Zeilen, die sich sicher nicht verbergen können, da ihre k-nächste Zeile weiter als 2 eps entfernt ist."],
+  [/Marks: from there on a release of all rows exists: --cut minimal \(dots, narrowest\) and local \(diamonds, cheapest\)\./, "Marken: Ab dort gibt es eine Freigabe aller Zeilen: Schnitt minimal (Punkte, am schmalsten) und local (Rauten, am günstigsten)."],
+  [/kech release --grid exact --effort \S+ --cut local puts all rows into ([\d,]+) class(?:es)?, none wider than eps ([\d.e-]+); --cut minimal into ([\d,]+) class(?:es)?, none wider than ([\d.e-]+)/, "Mit genauen Rändern bringt der Schnitt local alle Zeilen in $1 Klassen unter, keine breiter als eps $2; minimal in $3, keine breiter als $4"],
+  [/ \(none is narrower than ([\d.e-]+)\)\. Round edges give other classes\./, " (keine ist schmaler als $1). Runde Ränder geben andere Klassen."],
+  [/ \(none is narrower\)\. Round edges give other classes\./, " (keine ist schmaler). Runde Ränder geben andere Klassen."],
+  [/all rows fit into ([\d,]+) class(?:es)?/, "alle Zeilen passen in $1 Klassen"],
+  [/all rows together are the only class that a cut found/, "alle Zeilen zusammen sind die einzige Klasse, die ein Schnitt fand"],
+  [/(?:without ([\d,]+) of them )?one eps gives ([\d,]+) class(?:es)? \(--cut regime[^)]*\)/, (_, left, classes) => `${left ? `ohne ${left} davon ` : ""}ein eps gibt ${classes} Klassen (Schnitt regime)`],
+  [/[Rr]ows joined with ([\d,]+) other(?:s| people)? or more: /, "Zeilen mit $1 anderen oder mehr verbunden: "],
+  [/ \(without ([\d,]+) rows\)/g, " (ohne $1 Zeilen)"],
+  [/ % from (eps )?/g, " % ab $1"],
+  [/\ball from (eps )?/g, "alle ab $1"],
+  [/One eps for all rows, \w+: /, "Ein eps für alle Zeilen: "],
+  [/ holds nowhere/g, " gilt nirgends"],
+  [/ holds from eps (\S+) at the earliest/g, " gilt frühestens ab eps $1"],
+  [/ holds from eps ([\d.e-]+)/g, " gilt ab eps $1"],
+  [/ begins to hold between eps (\S+) and ([\d.e-]+)/g, " gilt ab einem eps zwischen $1 und $2"],
+  [/ for ([\d.<>]+ %) of the rows/g, " für $1 der Zeilen"],
+  [/, (?:there in )?1 class\b/g, ", 1 Klasse"],
+  [/, (?:there in )?([\d,]+) classes/g, ", $1 Klassen"],
+  [/kech release --cut regime --reading \w+ --k ([\d,]+) --suppress ([\d.]+)% publishes ([\d,]+) rows in ([\d,]+) class(?:es)? with .+? and leaves out ([\d,]+)\./g, "Der Schnitt regime mit k = $1 und höchstens $2 % weggelassenen Zeilen gibt $3 Zeilen in $4 Klassen frei und lässt $5 weg."],
+  [/A bar is a class of rows, as thick as the share of the rows it holds; numbers in bars count (?:rows|people)\./, "Ein Balken ist eine Klasse von Zeilen, so dick wie ihr Anteil an den Zeilen; Zahlen zählen, wie viele darin sind."],
+  [/A bar is a class of rows, the thicker the more rows; numbers in bars count the (?:rows|people) from there on\./, "Ein Balken ist eine Klasse von Zeilen, je mehr Zeilen, desto dicker; Zahlen zählen sie von dort an."],
+  [/A bar is a class of rows, as high as the square root of the fewest rows it carries\./, "Ein Balken ist eine Klasse von Zeilen, so hoch wie die Wurzel aus den wenigsten Zeilen, die er trägt."],
+  [/Classes of equal life are one bar: classes \/ rows of all\./, "Klassen von gleicher Dauer sind ein Balken: Klassen / Zeilen aller."],
+  [/One placing that fits the files, others can have more or fewer rows together: ([\d,]+) times a row fits several classes\./, "Eine Zuordnung, die zu den Dateien passt; andere können mehr oder weniger Zeilen beisammen haben: $1-mal passt eine Zeile in mehrere Klassen."],
+  [/Bars that live alike are drawn thinner\./, "Balken von gleicher Dauer sind dünner gezeichnet."],
+  [/The ([\d,]+) smallest bars are drawn together, as an image\./, "Die $1 kleinsten Balken sind zusammen gezeichnet, als Bild."],
+  [/Rows join at eps where no column differs by more than 2 eps of its range\./, "Zeilen verbinden sich bei eps, wenn sie sich in keiner Spalte um mehr als 2 eps ihres Bereichs unterscheiden."],
+  [/All rows are inside one (box|ball) from eps = ([\d.e-]+) on\./, (_, shape, eps) => `Ab eps = ${eps} sind alle Zeilen in ${shape === "box" ? "einer Box" : "einer Kugel"}.`],
+  [/Holes not computed: among ([\d,]+) points on (\d+) columns that may take long \(--max-dimension 1\)\./, "Löcher wurden nicht berechnet: Bei $1 Punkten in $2 Spalten kann das lange dauern."],
+  [/not yet inside one (box|ball) of radius eps/, (_, shape) => `noch nicht in einer ${shape === "box" ? "Box" : "Kugel"} vom Radius eps`],
+  [/drawn from the rows, not for publication/, "aus den Zeilen gezeichnet, nicht für andere"],
+  [/k-anonymous, with so many classes/, "k-anonym, mit so vielen Klassen"],
+  [/k-anonymous node/, "k-anonymer Knoten"],
+  [/fewer than k rows at some version/, "in einer Version unter k Zeilen"],
+  [/k rows or more throughout/, "immer k Zeilen oder mehr"],
+  [/fewer than k (?:rows|people)/, "unter k"],
+  [/k (?:rows|people) or more/, "k oder mehr"],
+  [/holes of a union/, "Löcher"],
+  [/ % can hide at the earliest/, " % frühestens verborgen"],
+  [/ % exposed/, " % exponiert"],
+  [/^Exposure profile; ([\d,]+) rows(.*); metric: (box|ball)$/, (_, rows, more, shape) => `Exposition; ${rows} Zeilen${more.replace(/ of ([\d,]+) people/, " von $1 Personen")}; ${shape === "box" ? "Boxen" : "Kugeln"}`],
+  [/^([\d,]+) rows(?: of ([\d,]+) people)?, ([\d,]+) distinct; metric: (box|ball); reading: \w+/, (_, rows, people, distinct, shape) => `${rows} Zeilen${people ? ` von ${people} Personen` : ""}, ${distinct} verschiedene; ${shape === "box" ? "Boxen" : "Kugeln"}`],
+  [/; up to ([\d.]+) % of the rows left out/, "; höchstens $1 % der Zeilen weggelassen"],
+  [/^([\d,]+) rows?, ([\d,]+) nodes?, ([\d,]+) bars?, ([\d,]+) holes?$/, "$1 Zeilen, $2 Knoten, $3 Balken, $4 Löcher"],
+  [/^([\d,]+) rows?, ([\d,]+) versions?, ([\d,]+) bars?$/, "$1 Zeilen, $2 Versionen, $3 Balken"],
+  [/^Zig-zag barcode: how classes split and merge along a path/, "Zickzack: wie sich Klassen auf einem Weg teilen und vereinen"],
+  [/^Weighted barcode: which rows are together while eps grows/, "Welche Zeilen beisammen sind, während eps wächst"],
+  [/^Lives of classes over versions/, "Wie lange Klassen über Versionen leben"],
+  [/every row of several versions stays together with ([\d,]+) or more/, "jede Zeile mehrerer Versionen bleibt mit $1 oder mehr beisammen"],
+  [/([\d,]+) of ([\d,]+) rows stay together with fewer \(joint k ([\d,]+)(?: to ([\d,]+))?\)/, (_, below, rows, low, high) => `${below} von ${rows} Zeilen bleiben mit weniger beisammen (gemeinsames k ${low}${high ? ` bis ${high}` : ""})`],
+  [/^levels of (.+); between them the (\w+)$/, (_, columns, join) => `Ebenen von ${columns}; dazwischen ${join === "union" ? "die Vereinigung" : "der Durchschnitt"}`],
+  [/: first at node (\d+)$/, ": zuerst bei Knoten $1"],
+  [/: at no node$/, ": bei keinem Knoten"],
+  [/^smallest class: /, "kleinste Klasse: "],
+  [/^eps \(radius\), log scale$/, "eps (Radius), logarithmisch"],
+  [/^eps \(radius\)$/, "eps (Radius)"],
+  [/^classes, log$/, "Klassen, log."],
+  [/^1 class$/, "1 Klasse"], [/^([\d,]+) classes$/, "$1 Klassen"],
+  [/^classes$/, "Klassen"], [/^regimes$/, "Regime"], [/^rows$/, "Zeilen"], [/^no holes$/, "kein Loch"], [/^holes$/, "Löcher"], [/^hole$/, "Loch"], [/^not$/, "nicht"], [/^computed$/, "berechnet"], [/^left out$/, "weggelassen"], [/^version$/, "Version"], [/^begins somewhere here$/, "beginnt irgendwo hier"],
+  [/^PRIVATE$/, "PRIVAT"],
+];
+const asGerman = (text) => {
+  const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), text);
+  return told === text ? text.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
+};
+
+// A picture that the server drew, in the language of the page. Lines of its notes are filled anew, and it grows with them.
+export function tellPicture(svg) {
+  if (spoken !== "de") return svg;
+  const [, across, down] = svg.match(/<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/), wide = Number(across), high = Number(down), NOTE = /<text y="([\d.]+)" x="20" fill="#767676">([^<]*)<\/text>/g;
+  const notes = [...svg.matchAll(NOTE)].filter(([, y]) => y > 60), paragraphs = [];
+  for (const [at, [, , text]] of notes.entries()) if (at && !/[.)]$/.test(notes[at - 1][2])) paragraphs.push(`${paragraphs.pop()} ${text}`); else paragraphs.push(text);
+  const lines = paragraphs.flatMap((text) => wrap(asGerman(text), Math.floor((wide - 40) / 6.3)));
+  const first = Number(notes[0]?.[1] ?? 0), tall = high + 18 * Math.max(0, lines.length - notes.length);
+  let written = false;
+  return svg.replace(NOTE, (whole, y) => {
+    if (y <= 60) return whole;
+    const all = written ? "" : lines.map((line, at) => `<text y="${first + 18 * at}" x="20" fill="#767676">${line} </text>`).join("");
+    written = true;
+    return all;
+  }).replace(/(<text [^>]*>)([^<]+)<\/text>/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text)}</text>`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
+}
+
+function wrap(text, most) {
+  const lines = [""];
+  for (const word of text.split(" ")) if (`${lines.at(-1)} ${word}`.length > most && lines.at(-1)) lines.push(word); else lines.push(`${lines.pop()} ${word}`.trim());
+  return lines;
 }
 
 let spoken = languages.includes(localStorage.getItem("language")) ? localStorage.getItem("language") : navigator.language.startsWith("de") ? "de" : "en";

@@ -33,7 +33,7 @@ function draw(place) {
 }
 
 function kField() {
-  const box = numberBox("k", chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { max: most() });
+  const box = numberBox("k", state.drag ?? chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { max: most() });
   return h("div", { class: "kfield" }, field(t("kField"), box, t("kHint", { people: countsPeople() })), ["k", "eps", ""].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message));
 }
 

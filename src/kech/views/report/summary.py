@@ -114,7 +114,7 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
-    remedy = (" Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price())
+    remedy = (" Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price(result))
     sentences = (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
     yield from (tag("span", each, class_="given") for each in sentences)
     if result["identifying"]:
@@ -124,8 +124,12 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
         yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
 
 
-def tell_price() -> Iterator[Content]:
-    """Where the price of a remedy is told: a file cannot tell it."""
+def tell_price(result: Mapping[str, Any]) -> Iterator[Content]:
+    """What the remedy costs, by the certificate; otherwise where its maker is told."""
+    if (price := result["loss_with_l_2"]) is not None:
+        now = result["claims"]["loss"]
+        yield f"By its maker, the loss becomes {price:.3f} or less with that, instead of {now:.3f}."
+        return
     yield from (tag("span", "kech preview TABLE --l 2", class_="option"), " tells its maker what that costs.")
 
 

@@ -4,13 +4,8 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.terminal import grid, out, say, warn
+from kech.views.screen.terminal import grid, out, say
 
-MOST = 0.5  # of the rows of a version
-EXCHANGED = (
-    "Most rows left, and most rows are new. If their keys were written anew, the same people stand in two cohorts now: "
-    "do not hand out this file, and restore the folder of the series from a backup."
-)
 COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
 
 
@@ -43,7 +38,7 @@ def describe_policy(policy: dict[str, Any]) -> str:
     return ", ".join(f"--{name} {value}" for name, value in (policy | {"wait": f"{policy['wait']:.0%}"}).items())
 
 
-def print_version(series: dict[str, Any], rows: int) -> None:
+def print_version(series: dict[str, Any]) -> None:
     """What is particular to one release of a series."""
     new = f"{series['arrivals']:,} rows in {series['new_cohorts']:,} new cohorts"
     gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
@@ -57,8 +52,6 @@ def print_version(series: dict[str, Any], rows: int) -> None:
         say(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
         say(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
-    if min(series["withdrawn"], series["arrivals"]) > MOST * rows:
-        warn(EXCHANGED)
     say(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
 
 

@@ -36,7 +36,7 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         print_coarseness(result["coarse"]["step"], result["coarse"]["eps_error"])
     print_shared_values(result)
     if "series" in result:
-        print_version(result["series"], result["rows"])
+        print_version(result["series"])
     print_earlier_releases(result["ledger"])
     if "bound" in result:
         say_private(f"{describe_bound(result['bound'])}")

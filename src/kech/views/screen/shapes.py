@@ -304,7 +304,8 @@ def say_advice(advice: dict[str, Any]) -> str:
 
 def say_last(last: dict[str, Any], rows: int) -> str:
     """What leaving out a few rows saves, and which rows hide last."""
-    saved = f"leaving out {last['left_out']:,} rows lowers the loss of the local cut from {last['loss']:.4f} to"
+    left_out = f"{last['left_out']:,} row{'s' * (last['left_out'] != 1)}"
+    saved = f"leaving out {left_out} lowers the loss of the local cut from {last['loss']:.4f} to"
     saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
     return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}"
 
@@ -312,7 +313,7 @@ def say_last(last: dict[str, Any], rows: int) -> str:
 def name_last(numbers: list[int], rows: int) -> str:
     """The numbers of the rows that hide last, or why none is named."""
     if numbers:
-        return f"Last to hide are rows {list_numbers(numbers)}."
+        return f"Last to hide {'is row' if len(numbers) == 1 else 'are rows'} {list_numbers(numbers)}."
     return "Of so few rows, 0.5 % is not one." if rows < FEW else "More than 0.5 % of the rows hide last, at one eps."
 
 
@@ -378,7 +379,9 @@ def print_mixed(result: dict[str, Any]) -> None:
         if not pairs:
             table.add_row(goal, "none", "", "", "", "", "no node reaches it")
     out().print(table)
-    say("Listed are the minimal pairs: nothing below them in levels and eps reaches k.")
+    more = sum(max(len(pairs) - MOST_NODES, 0) for pairs in result["minimal"].values())
+    which = f" that lose least; --json shows {more:,} more" if more else ""
+    say(f"Listed are the minimal pairs{which}: nothing below them in levels and eps reaches k.")
     say_counted(result["counted"])
     say_drawn(result["plot"])
 
