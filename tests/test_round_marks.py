@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import kech._kernels as kernels
+from kech import _kernels as kernels
 from strategies import seeds
 
 
