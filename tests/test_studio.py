@@ -1055,7 +1055,7 @@ def test_one_language_of_colours(tmp_path, run, monkeypatch):
     with kech.read_table(tmp_path / "four.csv", quasi_identifiers=["age"], sensitive=["ill"]) as table:
         release = kech.make_release(table, k=2, grid="exact", protect="none")
         release.write(tmp_path / "safe.csv", ledger=False)
-    assert f'<div style="color:{drawn[2]};font-weight:600">50' in release._repr_html_()
+    assert f'<div style="background:{drawn[2]};color:#fff;padding:2px 6px;font-weight:600">50' in release._repr_html_()
     assert '<span class="given">' in kech.make_report(tmp_path / "safe.csv").html
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -32,7 +32,7 @@ NUMBER = re.compile(r"(|none|never|unknown|not available|(&lt;|<|[-−])?[\d,.]+
 TABLE = "border-collapse:collapse;font:inherit"
 MOST_COMPARED = 20_000  # points whose columns are compared just to be shown: 0.3 s of CPU on six columns
 CHEAP = 10**7  # nodes times points of a lattice whose curve is computed just to be shown
-GIVEN = f"color:{RED};font-weight:600"  # values that are given away
+GIVEN = f"background:{RED};color:#fff;padding:2px 6px;font-weight:600"  # given away; legible on any ground
 PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for publication</span>'
 
 
