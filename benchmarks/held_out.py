@@ -44,13 +44,13 @@ SPECTRUM_SECONDS = 90  # of wall time, at a million rows
 
 # Why a goal is missed, and what bounds it; each for figures whose name begins so.
 REASONS = {
-    "loss of protect full over exact, k = 5": """An interval whose end parts are empty as often as chance would have it
-is (k + 1) / (k - 1) = 1.5 times as wide at k = 5 as the rows in it, on any shape; halves take 1.19 of that, so 1.8 is
-about the least. Round ends add what they round, most of it on heavy tails.""",
-    "loss of protect full over exact, k = 10": """By the same count 1.22 is about the least at k = 10. The rest is round
-ends: a step of the grid holds k rows on either side, and under heavy tails such steps are long.""",
-    "loss of protect ends over exact": """Ends that tell nothing of the outermost row cost (k + 1) / (k - 1): 1.5 at
-k = 5 and 1.22 at k = 10. So 1.25 is out of reach at k = 5, unless columns have so few values that ends stay.""",
+    "loss of protect full over exact, k = 5": """k rows at random span (k - 1) / (k + 1) of a box, so labels that hide
+ends are 1.5 times as wide at k = 5. That is an estimate, and no bound: some families cost less, since the search
+chooses other classes. Under heavy tails, steps of the grid are long.""",
+    "loss of protect full over exact, k = 10": """The same estimate is 1.22 at k = 10. A step of the grid has k rows on
+either side, and under heavy tails such steps are long. No bound is known.""",
+    "loss of protect ends over exact": """Ends lie on the same grid, whose steps are long under heavy tails. No bound
+is known.""",
     "spectrum over one release, CPU": """Each of 40 k is searched with a tenth of an effort or more, and nine of
 them from four starts. No bound is known.""",
     "spectrum over one release, memory": """A partition of the k above and one of this k are held beside the points.""",
@@ -58,8 +58,8 @@ them from four starts. No bound is known.""",
     "a release, CPU seconds": """Of 24 columns, two fifths are the search and a seventh counts rows for padded labels.
 Of 60 rows, nearly all is Python, its libraries and the engine. No bound is known.""",
     "a spectrum, CPU seconds": "See the CPU of spectra, and that of a release of so many columns.",
-    "wall time, two threads over one": """Steps of the search share both cores; which others do not was not profiled on an
-idle machine. No bound is known.""",
+    "wall time, two threads over one": """Steps of the search share both cores; which others do not was not profiled
+on an idle machine. No bound is known.""",
     "variance in classes": "MDAV is where the search begins, in blocks of 2,000 rows where there are more than 5,000.",
     "loss at best over the proven bound": """Loss and bound both may be off: the bound relaxes classes into shares of
 rows, and nothing tells how much of the gap that is. Targets on Adult has the bounds.""",

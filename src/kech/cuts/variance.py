@@ -27,8 +27,8 @@ from kech.request import Cut
 from kech.request.parts import FEW_KS
 from kech.system.console import accept_interrupts, report
 
-# Look-ups of the search for each row, of a large table at most these and for each row these.  Measured on nine tables of
-# 834 to 4,092 rows at k = 3, 5 and 10: quick is 3 to 16 % below MDAV, normal 5 to 19 %.  Best was not measured.
+# Look-ups of the search for each row, of a large table at most these and for each row these.  Measured on nine tables
+# of 834 to 4,092 rows at k = 3, 5 and 10: quick is 3 to 16 % below MDAV, normal 5 to 19 %.  Best was not measured.
 EFFORTS = {"quick": (2e4, 1e8, 1.5e4), "normal": (2.5e5, 1e9, 3e4), "best": (4e6, 2e10, 3e5)}
 CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched
 STUCK, GAIN = 24, 1e-4  # so many rounds that gain less than this share end the search
