@@ -1,4 +1,4 @@
-"""Variance child: variance inside the classes of kech (exact edges) and of MDAV, as a share of that of the table.
+"""Variance child: variance inside the classes of kech (objective variance, exact edges) and of MDAV, as a share.
 
 usage: python variance_child.py SOURCE K
 
@@ -37,7 +37,7 @@ def classes_of_kech(table: pa.Table, numbers: list[str], k: int) -> Iterable[np.
         warnings.simplefilter("ignore")  # copies of quasi-identifiers are what this is about
         roles = {"quasi_identifiers": numbers, "keep": list(copies)}
         with kech.read_table(beside, **roles) as source:
-            released = kech.make_release(source, k=k, grid="exact").frame
+            released = kech.make_release(source, k=k, grid="exact", objective="variance").frame
     values = np.stack([released[name].to_numpy() for name in copies], axis=1).astype(float)
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     labels = ["\t".join(map(str, row)) for row in zip(*(released[name].to_pylist() for name in numbers), strict=True)]

@@ -233,6 +233,41 @@ def cheapen_balls(codes, metric, widths, k, split_points, point, group, rows, li
     expect_shares(share, codes, sum_at(point, rows, len(codes)), k)
 
 
+def search_variance(codes, weights, metric, scales, k, split_points, orders, seed, threads):
+    search = kernels.VarianceSearch(codes, weights, metric, scales, k, split_points, orders, seed)
+    prices = []
+    for _ in range(3):
+        search.step(threads)
+        prices.append(search.price)
+    rounding = 1e-9 * weights.sum()
+    assert all(after <= before + rounding for before, after in pairwise(prices))
+    expect_shares(search.shares(), codes, weights, k)
+    assert measure_squares(codes, weights, metric, scales, *search.shares()) == pytest.approx(prices[-1], abs=rounding)
+    if split_points:
+        (least,) = kernels.bound_variance(codes, weights, metric, scales, [k], threads)
+        assert least <= prices[-1] + rounding
+
+
+def measure_squares(codes, weights, metric, scales, point, group, rows):
+    return (scales * kernels.measure_variance(codes, weights, metric, point, group, rows)).sum() * weights.sum()
+
+
+def measure_variance(codes, weights, metric, point, group, rows):
+    shares = kernels.measure_variance(codes, weights, metric, point, group, rows)
+    assert ((shares >= -1e-12) & (shares <= 1 + 1e-9)).all()
+
+
+def bound_variance(codes, weights, metric, scales, ks, threads):
+    bounds = kernels.bound_variance(codes, weights, metric, scales, ks, threads)
+    assert (bounds >= 0).all()
+
+
+def find_largest_k(rows_before, values_before, ranks):
+    largest = kernels.find_largest_k(rows_before, values_before, ranks)
+    assert len(largest) == len(ranks)
+    assert ((largest >= 0) & (largest <= rows_before[-1])).all()
+
+
 def bound_side(codes, weights, widths, k, threads):
     side = kernels.bound_side(codes, weights, widths, k, threads)
     (largest,) = kernels.reach_farthest(codes, weights, widths, [k], threads)
@@ -518,6 +553,7 @@ def arguments(case):
     for _ in case.axes:
         lines.add_line(*PLAIN)
     balls = {"codes": np.minimum(codes, 4), "metric": lines, "k": k, "split_points": True, **share}
+    varied = {"codes": codes, "weights": weights, "metric": widths, "scales": np.ones(len(case.axes))}
     return {
         order_points: few,
         order_by_hilbert: {"codes": codes, "widths": widths},
@@ -581,6 +617,16 @@ def arguments(case):
         },
         narrow_balls: {**balls, "limit": 0.1},
         cheapen_balls: {**balls, "widths": widths, "limit": 0.5},
+        search_variance: {
+            **varied,
+            "k": k,
+            "split_points": True,
+            "orders": [case.order],
+            "seed": 0,
+            "threads": THREADS,
+        },
+        measure_variance: {"codes": codes, "weights": weights, "metric": widths, **share},
+        bound_variance: {**varied, "ks": [k], "threads": THREADS},
         bound_side: {**few, "k": k},
         find_holes: {**few, "prime": 3},
         reach_rows: {**few, "ks": [k]},
@@ -619,6 +665,11 @@ def arguments(case):
             "bit": 1,
             "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
             "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        find_largest_k: {
+            "rows_before": np.array([0, 3, 3, 9, 12]),
+            "values_before": np.array([0, 2, 2, 5, 6]),
+            "ranks": np.array([1, 0, 1]),
         },
         find_hashes: {
             "sought": np.frombuffer(b"sixteen letters!" * 2 + b"other letters..!", np.uint8),
@@ -661,6 +712,7 @@ def test_every_kernel_is_used():
         "Pricer",
         "Search",
         "ShareDraw",
+        "VarianceSearch",
         "Words",
     }
     assert public == classes | {use.__name__ for use in KERNELS} & public

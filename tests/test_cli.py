@@ -26,8 +26,9 @@ from kech.views.screen import progress
 
 COMMANDS = [name for name in app if not name.startswith("-")]
 SPECTRUM_ROW = {
-    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap", "suppressed",
-    "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap",
+    "variance", "variance_lower_bound", "suppressed", "average_class", "c_avg", "discernibility", "loss_per_column",
+    "l", "t",
 }  # fmt: skip
 
 

@@ -61,8 +61,6 @@ def test_a_score_that_could_not_be_computed_is_no_verdict():
     assert find_verdict(told, 0, 400) == "no verdict"
     assert find_verdict(told, 400, 400) == "as control"
     assert find_verdict(told | {"attack": 0.3, "attack_error": 0.05, "control": 0.2}, 400, 400) == "above control"
-    noisy = {"attack": 0.3, "attack_error": 0.08, "control": 0.2, "control_error": 0.08}
-    assert find_verdict(told | noisy, 400, 400) == "as control"  # both rates are measured, and so their difference
     failed = {"table": "town", "tool": "kech", "failed": "KeyError"}
     assert [row[-1] for row in attack_rows([failed], 400)] == ["no verdict: KeyError"]
 

@@ -64,6 +64,7 @@ VALUES = {  # of each field some that differ from the default
 TIED = {
     "l_kind",
     "c",
+    "objective",
     "metric",
     "reading",
     "field",
@@ -92,6 +93,7 @@ WRONG = {
     "dp_search": [0, 10, float("nan")],
     "levels": [{"age": -1}, {"age": 1.5}, {"age": "high"}],
     "cut": ["global"],
+    "objective": ["entropy"],
     "metric": ["cube"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
@@ -540,7 +542,15 @@ SCRIPTS = {
     path.name: path.read_text("utf-8") for path in PAGES.glob("*.js") if path.name not in ("text.js", "words.js")
 }
 OTHER_MEANINGS = {  # words that are a choice of a field and also name something else in a page
-    *("number", "date", "hierarchy", "ordered", "set", "text"),  # a type of a column, of an input or of a label; a verb
+    *(
+        "number",
+        "date",
+        "hierarchy",
+        "ordered",
+        "set",
+        "text",
+        "width",
+    ),  # a type of a column, of an input or of a label; a verb
     *(
         "keep",
         "columns",
@@ -581,7 +591,7 @@ WORDS_OF_CHOICES = {"l_kind": "l", "t_kind": "t", "axes.kind": "kind"}  # others
 
 
 @pytest.mark.parametrize(
-    "name", ["cut", "effort", "l_kind", "t_kind", "dates", "decimal", "encoding", "delimiter", "axes.kind"]
+    "name", ["cut", "objective", "effort", "l_kind", "t_kind", "dates", "decimal", "encoding", "delimiter", "axes.kind"]
 )
 def test_forms_have_words_for_every_choice_in_both_languages(name):
     field = reference.describe_forms()["fields"][name]

@@ -14,8 +14,9 @@ from kech.tables.demo import generate_town, nine_rows
 from strategies import random_case, seeds
 
 FIELDS = [
-    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap", "suppressed",
-    "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap",
+    "variance", "variance_lower_bound", "suppressed", "average_class", "c_avg", "discernibility", "loss_per_column",
+    "l", "t",
 ]  # fmt: skip
 TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
 

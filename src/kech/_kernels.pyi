@@ -245,7 +245,48 @@ def cheapen_balls(
     rows: NDArray[np.int64],
     limit: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+
+class VarianceSearch:
+    def __init__(
+        self,
+        codes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        metric: Widths,
+        scales: NDArray[np.float64],
+        k: int,
+        split_points: bool,
+        orders: list[NDArray[np.int64]],
+        seed: int,
+    ) -> None: ...
+    def step(self, threads: int) -> None: ...
+    def shares(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+    @property
+    def price(self) -> float: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+
+def measure_variance(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    metric: Widths,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> NDArray[np.float64]: ...
+def bound_variance(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    metric: Widths,
+    scales: NDArray[np.float64],
+    ks: list[int],
+    threads: int,
+) -> NDArray[np.float64]: ...
 def bound_side(codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, k: int, threads: int) -> float: ...
 def enclosing_radius(places: NDArray[np.float64]) -> float: ...
+def find_largest_k(
+    rows_before: NDArray[np.int64], values_before: NDArray[np.int64], ranks: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
 def find_hashes(sought: NDArray[np.uint8], known: NDArray[np.uint8]) -> NDArray[np.int64]: ...
 def hash_texts(key: bytes, size: int, ends: NDArray[np.int64], letters: NDArray[np.uint8]) -> NDArray[np.uint8]: ...

@@ -10,6 +10,7 @@ import msgspec
 
 from kech.cuts import cut_many
 from kech.cuts.bounds import closest_bound, explain_no_bound, find_gap
+from kech.cuts.variance import bound_least_variance, find_variance
 from kech.errors import BadOption, TooFewPeople, unusable_value
 from kech.points.models import worst_figures
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
@@ -35,6 +36,8 @@ class SpectrumRow:
     loss: float
     loss_lower_bound: float | None
     loss_gap: float | None  # (loss - bound) / bound
+    variance: float | None  # inside classes, as a share of that of the table; with the objective variance
+    variance_lower_bound: float | None
     suppressed: int
     average_class: float  # in rows
     c_avg: float  # average_class / k
@@ -179,14 +182,19 @@ def measure_cut(
     last: Partition | None = None
     row: SpectrumRow | None = None
     for k, partition in cut_many(points, ks, cut, goal, threads=threads):
-        row = serve(k, row) if row and partition is last else measure_partition(cut.cut, k, partition, goal.t_kind)
+        row = serve(k, row) if row and partition is last else measure_partition(cut, k, partition, goal.t_kind)
         rows[k], last = row, partition
         kept |= {k: partition} if bound else {}
     for larger, k in pairwise(sorted(rows, reverse=True)):
-        if rows[larger].loss < rows[k].loss:
+        if find_worth(rows[larger]) < find_worth(rows[k]):
             rows[k] = serve(k, rows[larger])
             kept |= {k: kept[larger]} if bound else {}
     return (add_bound(rows[k], kept[k], threads) if bound else rows[k] for k in ks)
+
+
+def find_worth(row: SpectrumRow) -> float:
+    """What the search made small."""
+    return row.loss if row.variance is None else row.variance
 
 
 def serve(k: int, row: SpectrumRow) -> SpectrumRow:
@@ -198,17 +206,20 @@ def add_bound(row: SpectrumRow, partition: Partition, threads: int) -> SpectrumR
     """The row with the closest bound."""
     bound = closest_bound(partition, row.k, threads=threads)
     eps = bound.eps if row.eps_lower_bound is None else row.eps_lower_bound
-    return replace(row, eps_lower_bound=eps, loss_lower_bound=bound.loss, loss_gap=find_gap(row.loss, bound.loss))
+    gap, least = find_gap(row.loss, bound.loss), None
+    if row.variance is not None:
+        least = bound_least_variance(partition.points.merge_grains(), row.k, threads=threads)
+    return replace(row, eps_lower_bound=eps, loss_lower_bound=bound.loss, loss_gap=gap, variance_lower_bound=least)
 
 
-def measure_partition(cut: str, k: int, partition: Partition, t_kind: str) -> SpectrumRow:
+def measure_partition(cut: Cut, k: int, partition: Partition, t_kind: str) -> SpectrumRow:
     """The row of the spectrum for one partition, without a bound of its loss."""
     average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
     worst = worst_figures(Goal(l=1, t=1, t_kind=t_kind), tallies) if tallies else None
     return SpectrumRow(
         k=k,
-        cut=cut,
+        cut=cut.cut,
         eps=largest_radius(partition),
         eps_error=partition.points.eps_error(),
         eps_lower_bound=partition.eps_bound,
@@ -216,6 +227,8 @@ def measure_partition(cut: str, k: int, partition: Partition, t_kind: str) -> Sp
         loss=mean_loss(partition),
         loss_lower_bound=None,
         loss_gap=None,
+        variance=find_variance(partition) if cut.objective == "variance" else None,
+        variance_lower_bound=None,
         suppressed=partition.suppressed,
         average_class=average,
         c_avg=average / k,

@@ -21,6 +21,7 @@ constexpr std::size_t most_levels = 255;                    // of an axis: numbe
 constexpr std::size_t most_nodes = std::size_t{1} << 31;    // of a lattice
 constexpr std::size_t most_bound = std::size_t{1} << 31;    // of class sizes that are counted one by one
 constexpr double most_width = 1 + 1e-9;                     // of a range, in lengths of its axis
+constexpr double most_weight = 1e6;                         // of an axis in the variance
 constexpr double farthest_place = 1e150;                    // of a point of a ball: squares are finite
 
 inline void require(bool holds, const char* otherwise) {
@@ -189,6 +190,16 @@ inline void check_order(std::span<const std::int64_t> order, std::size_t points)
     for (std::int64_t p : order) {
         require(p >= 0 && static_cast<std::size_t>(p) < points && !seen[p], "an order holds every point once");
         seen[p] = true;
+    }
+}
+
+// Rows and values below marks, with both ends of their line, never fall.
+inline void check_marks(std::span<const std::int64_t> rows, std::span<const std::int64_t> values,
+                        std::span<const std::int64_t> ranks) {
+    require(rows.size() == ranks.size() + 2 && values.size() == rows.size(), "every mark and both ends have rows and values");
+    for (auto counts : {rows, values}) {
+        require(counts.front() >= 0 && counts.back() <= most_rows, "rows and values are counted from 0 to 2^53");
+        require(std::is_sorted(counts.begin(), counts.end()), "rows and values below marks never fall");
     }
 }
 

@@ -207,4 +207,20 @@ constexpr double reach_doubt = 1e-5;
 constexpr double reach_growth = 1.06;
 constexpr double reach_start = 1.2;
 
+// -- search for little variance -------------------------------------------------------------------------------
+
+// Units of a table that is one block, and of the blocks of a larger one: neighbours are found among all classes of one.
+// Not measured.
+constexpr std::size_t variance_whole = 5000;
+constexpr std::size_t variance_block = 2000;
+// Units that the rows of one point are divided into, at most.  Not measured.
+constexpr std::int64_t variance_units = 64;
+// Nearest classes with which rows are exchanged.  Not measured.
+constexpr std::size_t variance_neighbours = 12;
+// Neighbours that are made anew with a class, at most, and how often their rows are exchanged then.  Not measured.
+constexpr std::size_t variance_region = 5;
+constexpr std::size_t variance_passes = 6;
+// The first of so many rounds exchanges rows of all classes; in the others, regions are made anew.  Not measured.
+constexpr std::uint64_t variance_every = 8;
+
 }  // namespace kech::constants

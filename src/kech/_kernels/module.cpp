@@ -29,7 +29,9 @@
 #include "shares.hpp"
 #include "side_bound.hpp"
 #include "suppression.hpp"
+#include "round_marks.hpp"
 #include "row_draws.hpp"
+#include "variance_search.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -281,6 +283,59 @@ static nb::tuple cheapen_balls(const Codes& codes, const Widths& metric, const W
         auto search = begin_balls(codes, metric, widths, k, split, start, limit);
         search.cheapen(limit);
         return check_result(search.shares(), codes.shape(0), k, {});
+    }));
+}
+
+// -- variance -------------------------------------------------------------------------------------------------
+
+static void check_variance(const Codes& codes, const Ints& weights, const Widths& metric, const In<double>& scales) {
+    check_points(view(codes), view(weights), metric);
+    require(scales.size() == metric.axes(), "every axis has a weight");
+    auto is_weight = [](double w) { return w >= 0 && w <= most_weight; };
+    require(std::all_of(scales.data(), scales.data() + scales.size(), is_weight), "weights of axes are from 0 to a million");
+}
+
+static void begin_variance(VarianceSearch* place, const Codes& codes, const Ints& weights, const Widths& metric,
+                           const In<double>& scales, std::int64_t k, bool split, const std::vector<Ints>& orders,
+                           std::uint64_t seed) {
+    check_variance(codes, weights, metric, scales);
+    auto points = view(codes, weights);
+    check_k(k, points.rows());
+    check_classes(k, points.rows());
+    require(!orders.empty(), "there is an order of the points");
+    std::vector<std::vector<std::int64_t>> along;
+    for (const Ints& order : orders) {
+        check_order(view(order), points.count);
+        along.push_back(copy(order));
+    }
+    new (place) VarianceSearch(points, metric, view(scales), k, split, along, seed);
+}
+
+// For each axis the squares inside classes, as a share of those of the whole table.
+static Out<double> measure_variance(const Codes& codes, const Ints& weights, const Widths& metric, const Ints& point,
+                                    const Ints& group, const Ints& rows) {
+    auto shares = copy(point, group, rows);
+    return hand_over(release_gil([&] {
+        check_points(view(codes), view(weights), metric);
+        check_shares(shares, codes.shape(0), 1, {});
+        check_held(shares, view(weights));
+        std::vector<double> shared;
+        for (std::size_t j = 0; j < metric.axes(); ++j) {
+            std::vector<double> only(metric.axes(), 0.0);
+            only[j] = 1;
+            shared.push_back(measure_squares(view(codes, weights), Spread(view(codes, weights), metric, only), shares));
+        }
+        return shared;
+    }));
+}
+
+static Out<double> bound_variance(const Codes& codes, const Ints& weights, const Widths& metric, const In<double>& scales,
+                                  const std::vector<std::int64_t>& ks, unsigned threads) {
+    return hand_over(release_gil([&] {
+        check_variance(codes, weights, metric, scales);
+        auto points = view(codes, weights);
+        check_ks(ks, points.rows());
+        return bound_squares(points, Spread(points, metric, view(scales)), ks, clamp_threads(threads));
     }));
 }
 
@@ -575,6 +630,13 @@ static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bit
     }));
 }
 
+static Out<std::int64_t> find_largest_k(const Ints& rows, const Ints& values, const Ints& ranks) {
+    return hand_over(release_gil([&] {
+        check_marks(view(rows), view(values), view(ranks));
+        return RoundMarks(view(rows), view(values), view(ranks)).run();
+    }));
+}
+
 static void build_counter(BoxCounter* place, const Codes& codes, const Ints& weights, const Persons& person) {
     check_boxes(view(codes), view(weights));
     check_person(view(person, codes.shape(0)));
@@ -680,6 +742,20 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("price", &LocalSearch::price)
         .def_prop_ro("work", &LocalSearch::work)
         .def_prop_ro("rounds", &LocalSearch::rounds);
+    nb::class_<VarianceSearch>(m, "VarianceSearch")
+        .def("__init__", &begin_variance, array, array, one, array, one, one, array, one)
+        .def("step", [](VarianceSearch& search, unsigned threads) {
+            nb::gil_scoped_release release;
+            search.step(clamp_threads(threads));
+        })
+        .def("shares", [](const VarianceSearch& search) {
+            return hand_over(check_result(search.shares(), search.points(), search.k(), {}));
+        })
+        .def_prop_ro("price", &VarianceSearch::price)
+        .def_prop_ro("work", &VarianceSearch::work)
+        .def_prop_ro("rounds", &VarianceSearch::rounds);
+    m.def("measure_variance", &measure_variance, array, array, one, array, array, array);
+    m.def("bound_variance", &bound_variance, array, array, one, array, one, one);
     nb::class_<DualBound>(m, "Pricer")
         .def("__init__", &begin_pricing, array, array, one, array, one)
         .def("climb", &climb_on)
@@ -711,6 +787,7 @@ NB_MODULE(_kernels, m) {
     m.def("gather_points", &gather_points, array, array, one, one, one, one, one);
     m.def("narrow_balls", &narrow_balls, array, one, one, one, array, array, array, one);
     m.def("cheapen_balls", &cheapen_balls, array, one, one, one, one, array, array, array, one);
+    m.def("find_largest_k", &find_largest_k, array, array, array);
     m.def("find_hashes", &find_hashes, array, array);
     m.def("hash_texts", &hash_texts, one, one, array, array);
     m.def("enclosing_radius", &enclosing_radius, array);

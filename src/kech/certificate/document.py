@@ -30,8 +30,8 @@ _KNOWN = {  # every field that a certificate may have: what nobody checks would 
     "file": "name format sha256 delimiter",
     "claims": "k classes rows loss loss_per_column histories rows_in suppressed goals",
     "measured": f"average_class {' '.join(MODELS)}",
-    "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut metric reading field eps suppress "
-    "weights target levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
+    "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut objective metric reading field eps "
+    "suppress weights target levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
     "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
 }
 

@@ -21,6 +21,7 @@ from kech.cuts.regime import cut_regime
 from kech.cuts.sampled import cut_sampled
 from kech.cuts.suppressing import cut_rest
 from kech.cuts.target import DRAFTS, reweigh, weigh_columns
+from kech.cuts.variance import cut_variance
 from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
@@ -56,7 +57,8 @@ def cut_points(
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     lowest_loss: SearchedCut = cut_local if points.person is None else cut_crowded
     smallest_eps: SearchedCut = cut_balls if cut.metric == "ball" else cut_minimal
-    cut_searched: SearchedCut = smallest_eps if cut.cut == "minimal" else lowest_loss
+    lowest = cut_variance if cut.objective == "variance" else lowest_loss
+    cut_searched: SearchedCut = smallest_eps if cut.cut == "minimal" else lowest
     if goal.has_sensitive_goals:
         cut_searched = partial(cut_for_goals, cut_searched, goal)
     if cut.suppress:
@@ -85,7 +87,8 @@ def cut_many(
     points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int
 ) -> Iterator[tuple[int, Partition]]:
     """Each k with its partition, in the order in which they are made: what the caller drops takes no memory."""
-    is_chained = cut.cut == "local" and len(ks) > FEW_KS and not (cut.suppress or goal.has_sensitive_goals)
+    by_width = cut.cut == "local" and cut.objective == "width"
+    is_chained = by_width and len(ks) > FEW_KS and not (cut.suppress or goal.has_sensitive_goals)
     order = sorted(ks, reverse=is_chained)
     return zip(order, cut_points(points, order, cut, goal, threads=threads), strict=True)
 

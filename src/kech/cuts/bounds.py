@@ -56,6 +56,8 @@ class LossBound:
     lower_bound: float | None = None  # no release loses less
     why_none: str | None = None  # where there is no bound
     gap_asked: float | None = None  # at which the search was to end
+    variance: float | None = None  # inside classes, as a share of that of the table; with the objective variance
+    variance_lower_bound: float | None = None
 
     @property
     def gap(self) -> float | None:
@@ -72,6 +74,8 @@ class LossBound:
             "loss_gap": self.gap,
             "gap_asked": self.gap_asked,
             "why_none": self.why_none,
+            "variance": self.variance,
+            "variance_lower_bound": self.variance_lower_bound,
         }
 
 

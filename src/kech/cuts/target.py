@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 
 # What was measured to choose these: benchmarks/judges, 11 tables of 2,000 rows, several draws of each, k = 10.
 HEAVIEST, LIGHTEST = 4.0, 0.25  # weights; lighter ones (1/16) change no score
-MOST_ROWS = 10_000  # of the draft, evenly chosen; the ranks of columns no longer change
+MOST_ROWS = 10_000  # of the draft, evenly chosen; not measured
 MOST_VALUES = 64  # of a set that gets a number for each value; otherwise one for all
 MOST_OUTCOMES = 8  # texts that are predicted each; rarer ones count as one
-DRAFTS = 2  # each is cut with the weights of the one before; a third changes no score
+DRAFTS = 2  # each is cut with the weights of the one before; a third was not measured
 DEALS = 2  # how often the labels of a column are dealt anew
 MODEL = {"max_iter": 150, "learning_rate": 0.08, "early_stopping": False, "random_state": 1}
 

@@ -126,7 +126,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     """Figures, columns, and the first rows before and after."""
     partition, parameters = release.partition, release.parameters
     figures = asdict(
-        measure_partition(parameters["cut"], parameters["k"], partition, parameters.get("t_kind", "equal"))
+        measure_partition(release.request.cut, parameters["k"], partition, parameters.get("t_kind", "equal"))
     )
     columns = tuple(describe_column(release, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table

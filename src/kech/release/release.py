@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
 from kech.certificate.sampled import STATED, pick_sample
-from kech.cuts.bounds import LossBound, bound_release
+from kech.cuts.bounds import LossBound
 from kech.cuts.protection import derive_key
+from kech.cuts.variance import bound_objective
 from kech.errors import FAULT_OF_KECH, BadOption, BadTarget, ClaimBroken, NotAPath
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import SensitiveColumn
@@ -407,7 +408,7 @@ class Release:
 
         PRIVATE, and never part of the certificate: it is computed from raw rows.  It may take minutes.
         """
-        return bound_release(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
+        return bound_objective(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
 
     def certify(
         self, draft: Path, name: str, format: str, terms: AdmissionOptions, people: PeopleTally | None

@@ -95,6 +95,7 @@ class CutRules:
     by_components: bool = False  # it accepts --eps instead of --k, and --reading
     keeps_histories: bool = False  # it accepts --protect-history
     measures_balls: bool = False  # it accepts --metric ball
+    has_objective: bool = False  # it accepts --objective variance
 
 
 CUTS = {
@@ -104,6 +105,7 @@ CUTS = {
         is_searched=True,
         stops_at_gap=True,
         keeps_histories=True,
+        has_objective=True,
     ),
     "minimal": CutRules(
         "smallest eps, then lowest loss",
@@ -700,6 +702,16 @@ class Cut(Part, frozen=True):
             public=True,
         ),
     ] = "local"
+    objective: Annotated[
+        str,
+        Field(
+            "What the local cut makes small: width (default: the labels are narrow) or variance (the numbers of a "
+            "class differ little from their mean, each column rescaled; for analysis).",
+            "variance",
+            choices=("width", "variance"),
+            public=True,
+        ),
+    ] = "width"
     metric: Annotated[
         str,
         Field(

@@ -88,12 +88,26 @@ class Request(Part, frozen=True):
             raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
         if self.cut.target is not None and CUTS[self.cut.cut].by_components:
             raise BadOption("--for", "weights of columns change no component. Choose --cut local, or omit --for.")
+        if not self.is_default("objective"):
+            self.check_objective()
         if self.cut.gap is not None:
             self.check_gap()
         if self.goal.dp_epsilon is not None:
             self.check_sampled()
         elif self.cut.levels is not None and not self.cut.by_level:
             raise BadOption("--levels", "only --cut domain has levels. Add --cut domain, or omit it.")
+
+    def check_objective(self) -> None:
+        """Refuse variance beside what only widths decide."""
+        if not CUTS[self.cut.cut].has_objective:
+            raise BadOption("--objective", "only --cut local can make variance small. Omit --cut, or --objective.")
+        others = {
+            "--suppress": self.cut.suppress,
+            "--gap": self.cut.gap is not None,
+            "--protect-history": self.goal.protect_history,
+        }
+        for option in (option for option, is_used in others.items() if is_used):
+            raise BadOption(option, "it goes by widths. Omit it, or --objective variance.")
 
     def check_gap(self) -> None:
         """Refuse to stop at a proven gap beside what no bound is known for before a search."""
@@ -144,6 +158,8 @@ class Request(Part, frozen=True):
             fields = {name: FIELDS[name].default for name in ("reading", "field")} | fields
         if rules and not rules.measures_balls:
             fields = {"metric": FIELDS["metric"].default} | fields
+        if rules and not rules.has_objective:
+            fields = {"objective": FIELDS["objective"].default} | fields
         if rules and not rules.by_level:
             fields = {"levels": FIELDS["levels"].default} | fields
         if rules and not rules.stops_at_gap:
@@ -173,6 +189,7 @@ class Request(Part, frozen=True):
         unused = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
+            "objective": self.is_default("objective"),
             "metric": self.is_default("metric"),
             "reading": not CUTS[self.cut.cut].by_components or self.cut.eps is not None,
             "field": not self.is_homological,

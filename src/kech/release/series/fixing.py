@@ -27,6 +27,7 @@ STAY = (
     "cut",
     "reading",
     "field",
+    "objective",
     "metric",
     "eps",
     "levels",

@@ -43,7 +43,7 @@ const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? sma
 // What a cut cannot do is not asked of it.
 function takeCut(next, name, more = {}) {
   const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, gap: null, ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, gap: null, ...(rules.has_objective ? {} : { objective: null }), ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
   if (!rules.keeps_histories) next.plan.goal.protect_history = null;
   if (rules.by_components) next.plan.cut.suppress = null;
 }
@@ -66,10 +66,12 @@ function goals() {
   box.checked = Boolean(goal.protect_history);
   const share = numberBox("suppress", 100 * (cut.suppress ?? defaultOf("suppress")), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "suppress"), { scale: 100, disabled: rules.by_components });
   const effort = () => choose("effort", "effort", cut.effort, (value) => edit((next) => { next.plan.cut.effort = value === defaultOf("effort") ? null : value; }, "effort"));
+  const objective = () => choose("objective", "objective", cut.objective, (value) => edit((next) => { next.plan.cut.objective = value === defaultOf("objective") ? null : value; }, "objective"));
   const beside = (name) => state.fault?.field === name && h("p", { class: "refusal", role: "alert" }, state.fault.message);
   return h("section", { class: "panel" }, h("h3", {}, t("goals")),
     field(t("cutField"), choose("cut", "cut", cut.cut, (value) => edit((next) => { takeCut(next, value); next.plan.goal.k ??= exampleOf("k"); }, "cut"))), beside("cut"),
-    field(t("suppress"), share), beside("suppress"), rules.is_searched && [field(t("effort"), effort()), beside("effort")],
+    field(t("suppress"), share), beside("suppress"), rules.has_objective && [field(t("objective"), objective()), beside("objective")],
+    rules.is_searched && [field(t("effort"), effort()), beside("effort")],
     countsPeople() && [field(t("history"), box, "", "check"), beside("protect_history")],
     sensitive().length > 0 && [
       field(t("lField"), number("l", { l_kind: null, c: null }, counted.is_whole ? {} : { step: "any" })), beside("l"),

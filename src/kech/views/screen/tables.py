@@ -105,11 +105,10 @@ def print_spectrum(result: dict[str, Any]) -> None:
     say(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct after rounding on {names}")
     print_coarseness(result["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
-    secrets = any(row["l"] is not None for row in rows)
-    room = 10 if left_out or secrets or any(map(describe_nearness, rows)) else 30
+    secrets, varies = (any(row[name] is not None for row in rows) for name in ("l", "variance"))
     bounded = result["no_bound"] is not None
-    room = 10 if bounded else room
-    more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
+    room = 10 if left_out or secrets or varies or bounded or any(map(describe_nearness, rows)) else 30
+    more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else []), *(["variance>"] * varies)]
     table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", *(["gap>"] if bounded else []), "", "")
     for row in selected:
         bar = "█" * round(row["loss"] * room) or "▏"
@@ -119,6 +118,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
             f"{row['eps']:.4f}",
             *([f"{row['suppressed']:,}"] if left_out else []),
             *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
+            *([format_variance(row)] * varies),
             f"{row['loss']:.4f}",
             *([format_gap(row)] if bounded else []),
         )
@@ -137,6 +137,14 @@ def print_spectrum(result: dict[str, Any]) -> None:
         say("So many k are searched quickly; a release searches longer and may lose less.")
 
 
+def format_variance(row: dict[str, Any]) -> str:
+    """The variance inside classes, and the least that is possible where it was asked for."""
+    if row["variance"] is None:
+        return ""
+    least = row["variance_lower_bound"]
+    return f"{row['variance']:.2%}" + ("" if least is None else f" (at least {least:.2%})")
+
+
 def format_gap(row: dict[str, Any]) -> str:
     """How far a loss is above its bound."""
     return "" if row["loss_gap"] is None else describe_gap(row["loss_gap"])
@@ -150,6 +158,19 @@ def explain_gaps(no_bound: dict[str, str]) -> None:
 
 
 def describe_bound(bound: dict[str, Any]) -> str:
+    """How far a loss is above what any release could reach, or why that is not known."""
+    variance = f"{describe_variance(bound)} " if bound["variance"] is not None else ""
+    return variance + describe_loss_bound(bound)
+
+
+def describe_variance(bound: dict[str, Any]) -> str:
+    """How much of the variance is inside classes."""
+    least = bound["variance_lower_bound"]
+    proven = "" if least is None else f", where no release at this k has less than {least:.2%}"
+    return f"{bound['variance']:.2%} of the variance is inside classes{proven}."
+
+
+def describe_loss_bound(bound: dict[str, Any]) -> str:
     """How far a loss is above what any release could reach, or why that is not known."""
     if bound["loss_lower_bound"] is None:
         return f"No lower bound of the loss: {bound['why_none']}."
