@@ -70,18 +70,7 @@ class Request(Part, frozen=True):
         if not isinstance(self.axes, Mapping):
             raise unusable_value("--axis", "Name the kind of each column: {'zip': 'hierarchy'}.")
         set_fields(self, axes={name: parse_axis_choice(name, choice, None) for name, choice in self.axes.items()})
-        if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
-            raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
-        if not self.is_default("field") and not self.is_homological:
-            raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
-        if not self.is_default("metric") and not CUTS[self.cut.cut].measures_balls:
-            raise BadOption("--metric", "only --cut minimal measures balls. Add --cut minimal, or omit --metric.")
-        if not self.is_default("metric") and self.cut.suppress:
-            raise BadOption("--suppress", "rows are left out by boxes only. Omit it, or use --metric box.")
-        if self.cut.suppress and self.cut.eps is not None:
-            raise BadOption(
-                "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
-            )
+        self.check_radius()
         if self.goal.protect_history and not CUTS[self.cut.cut].keeps_histories:
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):
@@ -96,6 +85,21 @@ class Request(Part, frozen=True):
             self.check_sampled()
         elif self.cut.levels is not None and not self.cut.by_level:
             raise BadOption("--levels", "only --cut domain has levels. Add --cut domain, or omit it.")
+
+    def check_radius(self) -> None:
+        """Refuse eps, a metric or a field of numbers beside a cut that does not use it."""
+        if self.cut.eps is not None and not CUTS[self.cut.cut].by_components:
+            raise BadOption("--eps", "only --cut regime uses a radius. Add --cut regime, or say --k 5 instead.")
+        if not self.is_default("field") and not self.is_homological:
+            raise BadOption("--field", "only the homological reading of --cut regime uses it. Omit it.")
+        if not self.is_default("metric") and not CUTS[self.cut.cut].measures_balls:
+            raise BadOption("--metric", "only --cut minimal measures balls. Add --cut minimal, or omit --metric.")
+        if not self.is_default("metric") and self.cut.suppress:
+            raise BadOption("--suppress", "rows are left out by boxes only. Omit it, or use --metric box.")
+        if self.cut.suppress and self.cut.eps is not None:
+            raise BadOption(
+                "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
+            )
 
     def check_objective(self) -> None:
         """Refuse variance beside what only widths decide."""
