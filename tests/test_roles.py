@@ -35,6 +35,12 @@ def test_one_value_that_may_tell_an_event_does_not_decide():
     assert (found["operadora"].role, found["exit"].role) == ("quasi-identifier", "sensitive")
 
 
+def test_distances_have_an_order_and_places_have_none():
+    found = guess({"DistanceFromHome": [1 + i % 29 for i in range(300)], "region": [1 + i % 9 for i in range(300)]})
+    assert {column.role for column in found.values()} == {"quasi-identifier"}
+    assert [found[name].suggested for name in found] == [None, "set"]
+
+
 def test_a_flag_of_many_columns_follows_from_age():
     """Among sixty columns of yes and no, one says who is older than fifty: it is no more sensitive than the age."""
     rng = np.random.default_rng(5)

@@ -280,6 +280,11 @@ def test_excel_header_of_numbers_and_tables_that_start_anywhere(tmp_path):
     assert rows_of(write_book(tmp_path / "t.xlsx", [["a", "b"]])) == (["a", "b"], [])
 
 
+def test_empty_lines_of_a_workbook_are_nobody(tmp_path):
+    lines = [["a", "b"], [1, None], [None, None], [None, 2], [None, None]]
+    assert rows_of(write_book(tmp_path / "t.xlsx", lines)) == (["a", "b"], [("1", None), (None, "2")])
+
+
 def test_excel_without_header_or_cells_is_refused(tmp_path):
     with pytest.raises(UnreadableFile, match="its first sheet is empty"):
         look_at(write_book(tmp_path / "t.xlsx", []))

@@ -116,7 +116,8 @@ def excel_batches(path: Path, sheet: str | None, header_line: int | None) -> Any
     header, *cells = ([cell_text(cell) for cell in row] for row in rows[above:] or [[]])
     if header_line is None and (place := find_header([header, *cells[: TITLE_LINES - 1]])):
         raise UnreadableFile(path, say_title(blank + place + 1))
-    return text_batches(header, [cells] if cells else [])
+    kept = [row for row in cells if any(row) or len(header) == 1]  # an empty line between rows is nobody
+    return text_batches(header, [kept] if kept else [])
 
 
 def cell_text(cell: Any) -> str:

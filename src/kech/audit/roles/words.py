@@ -179,8 +179,12 @@ QUASI_IDENTIFIERS = (
         postcode_district census_block density_class urban_area rural_area ~locality
         ~south ~north ~west ~east southern northern western eastern midwest northeast northwest southeast southwest
         big_city bigcity small_city large_city smallcity city_size town_size community_size inner_city smsa non_metro
-        distance_from_home home_distance
         ~capital_city rural_urban_continuum statabb stateabb state_abb state_code state_name""",
+    ),
+    Meaning(
+        "how far somebody lives",
+        "quasi-identifier",
+        "distance_from_home home_distance",
     ),
     Meaning(
         "coordinates",
