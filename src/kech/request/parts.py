@@ -395,8 +395,8 @@ class Input(Part, frozen=True):
     fold_variants: Annotated[
         bool,
         Field(
-            f"Treat spellings as equal (Female = female) in text columns with at most {MOST_FOLDED:,} values, and publish "
-            "small letters.",
+            f"Treat spellings as equal (Female = female) in text columns with at most {MOST_FOLDED:,} values, and "
+            "publish small letters.",
             **YES_OR_NO,
         ),
     ] = False
