@@ -409,7 +409,7 @@ def publish_series(folder, originals):
     releases = [folder / f"{place}_safe.csv" for place in range(len(originals))]
     for original, release in zip(originals, releases, strict=True):
         with kech.read_table(original, **roles) as table:
-            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False, most_changed=1)
     return releases
 
 

@@ -200,6 +200,7 @@ def test_the_screen_says_how_many_minimal_pairs_it_does_not_list(tmp_path, run):
     assert f"the minimal pairs that lose least; --json shows {len(pairs) - 6} more" in shown
 
 
+@pytest.mark.parametrize("k", [2, 4, 15])
 def test_a_line_of_the_picture_turns_where_its_node_reaches_k(k):
     pytest.importorskip("matplotlib")
     frame = small_table(1)

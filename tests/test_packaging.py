@@ -55,6 +55,7 @@ def test_every_extra_that_a_refusal_names_exists_and_every_extra_is_named():
 BEHIND_AN_EXTRA = {  # modules that are reached only where an extra is at hand, and what they may import
     "audit/comparison/prediction.py": {"sklearn", "threadpoolctl"},
     "audit/pytest_plugin.py": {"pytest"},
+    "cuts/target.py": {"sklearn", "threadpoolctl"},
     "release/estimator.py": {"sklearn", "polars"},
     "studio/guard.py": {"starlette"},
     "studio/routes.py": {"starlette"},

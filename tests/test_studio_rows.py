@@ -90,7 +90,7 @@ def test_every_row_is_in_one_class_whose_labels_hold_it(ask, suppress):
 
 def test_the_icicle_shows_the_nine_rows_at_their_true_places(studio):
     """Components of rows whose distance is at most 2 eps, found by joining pairs, at every eps of the picture."""
-    picture = studio.ask(studio.open_nine(k=3), "icicle")
+    picture = studio.ask(studio.open_nine(k=3, grid="exact"), "icicle")
     points = list(zip(*(nine_rows()[name].to_pylist() for name in ("age", "zip")), strict=True))
     spans = [max(column) - min(column) for column in zip(*points, strict=True)]
     reach = [
