@@ -294,7 +294,7 @@ def draw_missed(results: dict[str, Any]) -> str:
     lines = [Line(**fields) for part in results["parts"].values() for fields in part]
     missed = dict.fromkeys(line.what for line in lines if line.figure > line.goal)
     reasons = ((what, find_reason(what)) for what in missed)
-    return "\n".join(f"- **{what}**: {reason}" for what, reason in reasons) or "None."
+    return "\n".join(f"- **{what}**: {reason}" for what, reason in reasons) or "None of those measured."
 
 
 def find_reason(what: str) -> str:

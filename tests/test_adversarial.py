@@ -236,7 +236,7 @@ def cheapen_balls(codes, metric, widths, k, split_points, point, group, rows, li
 def search_variance(codes, weights, metric, scales, k, split_points, orders, seed, threads):
     search = kernels.VarianceSearch(codes, weights, metric, scales, k, split_points, orders, seed)
     prices = []
-    for _ in range(3):
+    for _ in range(3 if len(codes) > 500 else 60):  # classes that are tried and taken back
         search.step(threads)
         prices.append(search.price)
     rounding = 1e-9 * weights.sum()

@@ -428,6 +428,18 @@ def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
     assert found["joint_k"] < 3 and not found["holds"]
 
 
+def test_only_the_first_versions_of_one_series_are_compared(folder):
+    """What rows became in between is not known; and a certificate does not tell two series apart."""
+    rng = random.Random(4)
+    rows = [draw_row(rng, number) for number in range(30)]
+    originals = [write(folder / f"{place}.csv", HEADER, rows[: 20 + 5 * place]) for place in range(3)]
+    releases = publish_series(folder, originals)
+    assert kech.compute_joint_risk(releases, originals, key="id").to_json()["holds"]
+    for chosen in ([0, 2], [1, 2], [1, 0], [0, 0]):
+        with pytest.raises(BadOption, match="not its versions 1, 2"):
+            kech.compute_joint_risk([releases[i] for i in chosen], [originals[i] for i in chosen], key="id")
+
+
 def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     """One row left and one was corrected: both stay as they were published, with their cohorts."""
     rng = random.Random(4)

@@ -77,9 +77,11 @@ def test_costs_are_means_of_draws_and_what_is_won_back_is_a_share_of_them():
         ["kech", "0.100", "0.060", "", ""],
         ["kech --for", "0.080", "0.040", "", ""],
     ]
-    assert "wins 60% back: half or more on 2 of 2 tables, and it costs more on none." in say_won_back(lines)
+    assert "wins 33% back, both read alike (60% against middles): half or more on 0 of 2 tables" in say_won_back(lines)
     worse = [line | {"both": 0.7} if line["tool"] == "kech --for" else line for line in lines]
-    assert "wins -100% back: half or more on 0 of 2 tables, and it costs more on town, loans." in say_won_back(worse)
+    assert "wins -233% back, both read alike (-100% against middles): half or more on 0 of 2 tables" in say_won_back(
+        worse
+    )
 
 
 def test_random_values_of_labels_are_features_of_the_same_kind(table, tmp_path):

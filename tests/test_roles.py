@@ -344,6 +344,9 @@ def test_an_event_beats_a_name_that_only_sounds_like_something():
     read = guess({"age": ages, "bezwaar_ingediend": half, "Revision_30T": [0, 1] * 30, "region": ["N", "S"] * 30})
     assert read["bezwaar_ingediend"].role == "sensitive", "`ingediend` sounds like gender"
     assert read["Revision_30T"].role == "sensitive"
+    ages = {name: [f"{i % 9}" for i in range(300)] for name in ("ageband5yr", "agegrp5y", "altersgr_5j", "region5y")}
+    found = guess({"sex": ["f", "m"] * 150, **ages, "outcome": ["a", "b"] * 150})
+    assert {name: found[name].role for name in ages if found[name].role == "sensitive"} == {}  # a time tells nothing
 
 
 def test_two_texts_or_names_are_no_outcome():

@@ -1077,6 +1077,22 @@ def test_a_table_whose_rows_are_mostly_others_is_refused(run, tmp_path):
     assert said.code == 0
 
 
+def test_rows_that_were_withdrawn_before_count_as_gone_too(series, tmp_path):
+    """A third leaves, so that nearly all cohorts are withdrawn; then the others come under other keys, and older."""
+    rows = town(0, 190)
+    publish(series, rows[:150], tmp_path / "one.csv", departures="withdraw")
+    left = [row for row in rows[:150] if row[0] % 3]
+    publish(series, [*left, *rows[150:]], tmp_path / "two.csv", most_changed=1)
+    older = [(1000 + i, age + 1, *rest) for i, age, *rest in left]
+    with pytest.raises(BadSeries, match="most rows of the table are new"):
+        publish(series, [*older, *rows[150:]], tmp_path / "three.csv")
+
+
+def test_a_small_share_of_changes_lets_rows_come_and_go(series, tmp_path):
+    publish(series, town(0, 100), tmp_path / "one.csv")
+    assert publish(series, town(20, 120), tmp_path / "two.csv", most_changed=0.1)["series"]["version"] == 2
+
+
 @pytest.mark.parametrize("new_people", [False, True])
 def test_visits_of_the_same_people_may_all_be_new(series, tmp_path, new_people):
     """Each table has the visits of one month.  Where the people are new too, they may be the same ones."""

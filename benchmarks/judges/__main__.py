@@ -412,20 +412,19 @@ def say_won_back(lines: list[dict[str, Any]]) -> str:
     """How much of the cost of a usual release one for the outcome wins back, and on which tables it does not."""
     told = []
     for number, noun in ((False, "AUC"), (True, "R2")):
-        before, after = (
+        middle, both, after = (
             {table: max(cost, 0.0) for table, cost in find_costs(lines, tool, reading, number).items()}
-            for tool, reading in (("kech", "score"), (FOR_OUTCOME, "both"))
+            for tool, reading in (("kech", "score"), ("kech", "both"), (FOR_OUTCOME, "both"))
         )
-        if not after or not sum(before.values()):
+        if not after or not sum(both.values()):
             continue
-        won, half = (
-            1 - sum(after.values()) / sum(before.values()),
-            sum(after[name] <= before[name] / 2 for name in after),
-        )
-        worse = [name for name in after if after[name] > before[name] + 0.002]
+        won, with_reading = (1 - sum(after.values()) / sum(before.values()) for before in (both, middle))
+        half = sum(after[name] <= both[name] / 2 for name in after)
+        worse = [name for name in after if after[name] > both[name] + 0.002]
         told.append(
-            f"Of what kech costs in {noun} with middles, `kech --for` with both wins {won:.0%} back: half or more on "
-            f"{half} of {len(after)} tables, and it costs more on {', '.join(worse) or 'none'}."
+            f"Of what kech costs in {noun}, `kech --for` wins {won:.0%} back, both read alike ({with_reading:.0%} "
+            f"against middles): half or more on {half} of {len(after)} tables, and it costs more on "
+            f"{', '.join(worse) or 'none'}."
         )
     return " ".join(told)
 

@@ -294,6 +294,12 @@ class ExchangeSearch {
             classes_.pop_back();
             near_.pop_back();
         }
+        forget_missing();
+    }
+
+    // Lists of near classes name no class that is gone.
+    void forget_missing() {
+        for (auto& near : near_) std::erase_if(near, [&](std::size_t at) { return at >= classes_.size(); });
     }
 
     static std::size_t region_end(const std::vector<std::size_t>& region) {

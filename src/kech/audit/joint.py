@@ -145,6 +145,7 @@ def measure_joint_risk(
     columns = (key,) if isinstance(key, str) else tuple(key)
     check_releases(releases, originals, columns, request)
     published = [read_release(path, request) for path in releases]
+    check_versions([release.document["series"]["version"] for release in published if "series" in release.document])
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
         return measure_opened(published, tables, columns, find_person(originals, request), request.goal.k)
@@ -169,6 +170,16 @@ def check_releases(
         raise BadOption("--qi", f"{str(without[0])!r} has no certificate beside it. Name its quasi-identifiers: --qi.")
     if request.columns.quasi_identifiers and not without:
         raise BadOption("--qi", "every release has a certificate, which names its columns. Omit --qi.")
+
+
+def check_versions(numbers: Sequence[int]) -> None:
+    """Refuse versions of a series that are not its first ones: what rows became in between is not known."""
+    if [*numbers] != list(range(1, len(numbers) + 1)):
+        reason = (
+            "the releases of a series are not its versions 1, 2 and so on. Name all of them from the first on, each "
+            "with its original, and those of one series only."
+        )
+        raise BadOption("releases", reason)
 
 
 def read_release(path: AnyPath, request: Request) -> Published:

@@ -43,7 +43,7 @@ from kech.tables.table import Table, read_table
 Figures = dict[str, Any]
 UNCHECKED = (  # parameters of a certificate that no file shows
     "cut", "objective", "metric", "reading", "field", "eps", "levels", "suppress", "grid", "protect", "k_reached",
-    "coarse", "owner_secret", "no_ledger", "allow_composition",
+    "coarse", "target", "owner_secret", "no_ledger", "allow_composition",
 )  # fmt: skip
 
 

@@ -69,8 +69,9 @@ def round_weight(weight: float) -> float:
 
 def measure_use(draft: Partition, target: str) -> dict[str, float]:
     """How far predictions of the target move, in the mean of squares, when the labels of one column are dealt anew."""
-    rows = choose_rows(draft)
-    group, outcome = draft.group[rows], read_outcome(draft, target)[rows]
+    outcomes = read_outcome(draft, target)
+    rows = choose_rows(draft, outcomes)
+    group, outcome = draft.group[rows], outcomes[rows]
     blocks = [number_labels(draft, j)[group] for j in range(len(draft.points.axes))]
     predict = learn(np.hstack(blocks), outcome)
     expected = predict(np.hstack(blocks))
@@ -82,9 +83,9 @@ def measure_use(draft: Partition, target: str) -> dict[str, float]:
     return use
 
 
-def choose_rows(draft: Partition) -> NDArray[np.int64]:
+def choose_rows(draft: Partition, outcomes: NDArray[Any]) -> NDArray[np.int64]:
     """The share of each row of the draft, in the order of classes and outcomes; of many rows every n-th."""
-    order = np.lexsort((draft.point, draft.group))
+    order = np.lexsort((outcomes, draft.group))
     share = np.repeat(order, draft.rows[order])
     return share[:: -(-len(share) // MOST_ROWS)]
 

@@ -162,6 +162,8 @@ class Request(Part, frozen=True):
             fields = {name: FIELDS[name].default for name in ("reading", "field")} | fields
         if rules and not rules.measures_balls:
             fields = {"metric": FIELDS["metric"].default} | fields
+        if rules and rules.by_components:
+            fields = {"target": FIELDS["target"].default} | fields
         if rules and not rules.has_objective:
             fields = {"objective": FIELDS["objective"].default} | fields
         if rules and not rules.by_level:

@@ -243,6 +243,8 @@ def guess_outcome(column: str, look: Look) -> Guess | None:
     distinct, is_enough = look.facts.distinct, look.present > SMALL
     if (event := guess_event(column, look)) is not None:
         return event
+    if look.says_yes_or_no and says_period(column):
+        return guess("sensitive", "it says what happened within a time", STEM)
     if look.edge and distinct == FLAG and is_enough:
         return guess("sensitive", "two values in the first or last column are often an outcome", POSSIBLE)
     if look.edge == "last" and FLAG < distinct <= (MOST_CODES if look.is_whole else LARGEST_DIGIT) and is_enough:
@@ -251,13 +253,10 @@ def guess_outcome(column: str, look: Look) -> Guess | None:
 
 
 def guess_event(column: str, look: Look) -> Guess | None:
-    """Whether something happened to somebody, or how often it did within a time."""
+    """Whether something happened to somebody: yes or no."""
     is_state = says_state(column) and {*look.texts} != {"1", "2"}  # which number kinds: an event is 0 or 1
     if look.says_yes_or_no and (is_participle(column) or is_state):
         return guess("sensitive", "it says whether something happened", STEM)
-    is_few = 2 <= look.facts.distinct <= MOST_CODES and look.present > SMALL
-    if is_few and says_period(column):
-        return guess("sensitive", "it says what happened within a time", STEM)
     return None
 
 

@@ -41,7 +41,7 @@ PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; a
     "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]|[a-zäöü]{2,4}ge[a-zäöü]{3,}(?:[dt]|en)"
 )
 PERIOD = re.compile(  # days, weeks, months or years, in the seven languages
-    "[^\\W\\d_]{3,}.*?[_. -]?[0-9]{1,3}[_. -]?"
+    "[^\\W\\d_]{3}.*?[_. -]?[0-9]{1,3}[_. -]?"
     "(d|days?|tage?|t|jours?|j|dias?|giorni|g|dagen|w|wks?|weeks?|wochen?|m|mo|months?|monate?n?|mois|meses|mesi|maanden"
     "|y|yrs?|years?|jahre?n?|ans?|anos?|anni|jaar)"
 )

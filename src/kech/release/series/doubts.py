@@ -28,10 +28,11 @@ RENAMED = (
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
+MOST_EXCHANGED = 0.5  # of the rows of the table are new, and half as many that were ever published are gone
 EXCHANGED = (
-    "most {whom} that the series published last are gone, and most {whom} of the table are new. If they are the same "
-    "ones, with other keys and other cells, each would stand in two cohorts: write keys and cells as before. If they "
-    "are others (each table has a month of its own), say so: --most-changed 100%."
+    "most {whom} of the table are new, and about as many that the series knows are gone. If they are the same ones, "
+    "with other keys and other cells, each would stand in two cohorts: write keys and cells as before. If they are "
+    "others (each table has a month of its own), say so: --most-changed 100%."
 )
 
 
@@ -39,7 +40,7 @@ def check_changes(store: Store, table: Table, match: Match, published: Bools, mo
     """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys."""
     if table.row_key and published.any():
         check_keys(store, table, match, published, most, k)
-    if most < 1 and are_exchanged(match, published, bool(table.person), most):
+    if most < 1 and are_exchanged(match, bool(table.person)):
         raise BadSeries(store.folder, EXCHANGED.format(whom="people" if table.person else "rows"))
 
 
@@ -57,14 +58,15 @@ def check_keys(store: Store, table: Table, match: Match, published: Bools, most:
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 
-def are_exchanged(match: Match, published: Bools, by_people: bool, most: float) -> bool:
-    """Whether more than this share of what was published last is gone, and more than this share of the table is new."""
-    known, rows = int((published & match.present).sum()), len(match.same) + len(match.history_row)
-    exchanged = known < (1 - most) * published.sum() and len(match.new) > most * rows
-    if not (exchanged and by_people):
-        return bool(exchanged)
-    last, now = (np.unique(first_half(people)) for people in (match.history.people[published], match.people_now()))
-    return len(np.intersect1d(last, now)) < (1 - most) * min(len(last), len(now))
+def are_exchanged(match: Match, by_people: bool) -> bool:
+    """Whether most rows (or people) of the table are new, while about as many that the series knows are gone."""
+    gone, rows = int((~match.present).sum()), len(match.same) + len(match.history_row)
+    new = len(match.new)
+    if by_people and new > MOST_EXCHANGED * rows:
+        known, now = (np.unique(first_half(people)) for people in (match.history.people, match.people_now()))
+        both, rows = len(np.intersect1d(known, now)), len(now)
+        gone, new = len(known) - both, rows - both
+    return new > MOST_EXCHANGED * rows and gone > MOST_EXCHANGED * new
 
 
 def find_renamed(match: Match, published: Bools, k: int) -> int:

@@ -128,7 +128,7 @@ def tell_price(result: Mapping[str, Any]) -> Iterator[Content]:
     """What the remedy costs, by the certificate; otherwise where its maker is told."""
     if (price := result["loss_with_l_2"]) is not None:
         now = result["claims"]["loss"]
-        yield f"By its maker, the loss becomes {price:.3f} or less with that, instead of {now:.3f}."
+        yield f"By its maker, the loss becomes about {price:.3f} or less with that, instead of {now:.3f}."
         return
     yield from (tag("span", "kech preview TABLE --l 2", class_="option"), " tells its maker what that costs.")
 
