@@ -264,7 +264,7 @@ single out than a tenth of what was asked, that is no verdict.
 ## Models
 
 Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
-number, the mean of {results["draws"]} draws of each table. *Cost* is what is lost against raw rows. `kech --for` is
+number; draws of each table: {results["draws"]}. *Cost* is what is lost against raw rows. `kech --for` is
 `kech release --for outcome` ([how-to](../how-to/labels.md#for-a-model)).
 
 **Weights for an outcome.** kech makes a draft, which keeps k and all goals and which nobody sees. Gradient boosting
@@ -289,8 +289,7 @@ These are the mean costs of both readings; a score above that of raw rows counts
 
 **What weights can reach.** Measured once by hand, on two draws of houses, insurance, codes, town, survey and firms,
 with random values of labels: releases cost 0.085, with weights from one draft 0.057. Weights that a model measures on
-raw rows, which kech does not read for this, cost 0.043. In firms and town all columns have effects, and weights help
-little.
+raw rows, which kech does not read for this, cost 0.043.
 
 The price is precision of the other columns. This is the mean loss of all columns, each counted once:
 
