@@ -424,7 +424,7 @@ def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
 
     found = kech.compute_joint_risk(releases, originals, key="person").to_json()
 
-    assert found["of_series"] and found["rows"] == 60
+    assert found["of_series"] and found["rows"] == 60 and found["renewed"] == 60
     assert found["joint_k"] < 3 and not found["holds"]
 
 

@@ -21,7 +21,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption, ClaimBroken, OutOfMemory
 from kech.release.covers import Cover, count_distinct
 from kech.release.foreign import read_foreign
-from kech.release.joint import LinkedVersion, cover_all, find_certain, narrow_all
+from kech.release.joint import LinkedVersion, count_renewed, cover_all, find_certain, narrow_all
 from kech.release.linkage import link
 from kech.release.meet import count_joint, find_meet, list_classes
 from kech.release.published import Ints, Published, read_published
@@ -49,6 +49,7 @@ class JointRisk:
     pinned: tuple[Pinned, ...]  # one a sensitive column
     differences: tuple[Difference, ...]
     of_series: bool = False  # whether each says that it is one of a series
+    renewed: int = 0  # rows that a series counts as new although an earlier original has them
 
     def _repr_html_(self) -> str:
         from kech.views.notebook_audits import show_joint_risk
@@ -77,6 +78,8 @@ class JointRisk:
         complaints = {
             f"joint k: asked {self.goal}, found less": self.sure_k is not None and self.sure_k < self.goal,
             "pinned: sensitive values that no release shows alone": pinned > 0,
+            "series: rows that it counts as new are in earlier originals, so they stand in two cohorts": self.renewed
+            > 0,
             f"differences: fewer than {self.goal} came or left": any(each.shows_rows for each in self.differences),
         }
         return tuple(complaint for complaint, is_found in complaints.items() if is_found)
@@ -102,6 +105,7 @@ class JointRisk:
             "undecided",
             "at_least",
             "of_series",
+            "renewed",
             "changed",
         )
         return {
@@ -256,6 +260,7 @@ def measure_opened(
             for first, second in combinations(range(len(versions)), 2)
         ),
         all("series" in release.document for release in releases),
+        count_renewed(versions),
     )
 
 

@@ -169,6 +169,25 @@ def find_shrunk(before: Linkage, after: Linkage) -> Bools:
     return np.array([index not in same or bool(old[index] - new[same[index]]) for index in range(len(old))], bool)
 
 
+def count_renewed(versions: Sequence[LinkedVersion]) -> int:
+    """Rows that a series counts as new although earlier originals have their keys, and too few waited.
+
+    They stand in two cohorts: the key by which rows are recognised is not the one that the series was made with.
+    """
+    most, waiting, known = 0, 0, np.empty(0, np.int64)
+    for version in versions:
+        if version.section is None:
+            continue
+        if len(known):
+            fresh = len(np.setdiff1d(version.key, known))
+            most = max(most, int(version.section["arrivals"]) - fresh - waiting)
+        if not isinstance(version.section["waiting"], int):
+            return most  # how many wait is hidden
+        waiting += version.section["waiting"]
+        known = np.union1d(known, version.key)
+    return most
+
+
 def count_missing(section: Mapping[str, Any]) -> int:
     """Rows that the series published once and this release lacks."""
     return int(section["withdrawn"] + section["withdrawn_before"] - section["returned"])
