@@ -8,9 +8,9 @@
 
 namespace kech {
 
-// Points are looked at together with their neighbours in the tree.  One of them is searched from.  What lies a little
-// farther away than it must reach is gathered once, into a crowd, and the others choose from the crowd.  Where that holds
-// too little for one of them, it is searched from, and a larger crowd is gathered.
+// Points are looked at together with their neighbours in the tree.  One of them is searched from.  What it finds holds
+// enough for every k, so the farthest of it bounds how far any other one must reach.  What lies within these bounds is
+// gathered once, into a crowd, and each point chooses from the crowd.
 template <class Fold>
 class ReachTable {
   public:
@@ -22,9 +22,7 @@ class ReachTable {
             if (!points.person.empty()) person_.push_back(points.person[i]);
         }
         is_unit_ = rows_ == static_cast<std::int64_t>(weights_.size());
-        // A group of more points than k rows is mostly too wide for one crowd.
-        auto wide = std::min(constants::reach_group, static_cast<std::size_t>(most_));
-        std::size_t largest = person_.empty() ? wide : constants::tree_leaf;
+        std::size_t largest = person_.empty() ? constants::reach_group : constants::tree_leaf;
         for (std::size_t n = 0; n < tree_.nodes().size();) {
             const auto& node = tree_.nodes()[n];
             bool is_group = tree_.is_leaf(n) || node.end - node.begin <= largest;
@@ -65,7 +63,7 @@ class ReachTable {
         std::vector<Found> found, sorted;
         std::vector<double> limits;
         typename MetricTree<Fold>::Crowd crowd;
-        std::vector<double> radii;  // of one point after another
+        std::vector<std::uint32_t> chosen;  // of the crowd
     };
 
     void measure(std::size_t node, Workspace& space) {
@@ -73,66 +71,63 @@ class ReachTable {
         auto [begin, end, _, __] = tree_.nodes()[node];
         std::size_t middle = (begin + end) / 2;
         search(middle, infinity, most_, space);
-        double across = tree_.gap_across(node);
-        if (tree_.fold().radius(across) > constants::reach_spread * tree_.fold().radius(farthest(space))) {
+        double near = 0, across = tree_.gap_across(node);
+        for (auto [far, __] : space.found) near = std::max(near, far);
+        if (tree_.fold().radius(across) > constants::reach_spread * tree_.fold().radius(near)) {
             measure(tree_.left(node), space);
             measure(tree_.right(node), space);
             return;
         }
-        double far = write_radii(middle, infinity, begin, space);
-        double reach = gather_around(node, middle, far, space);
+        auto anchors = space.found;
+        double reach = 0;
+        space.crowd.clear();
+        for (auto [_, at] : anchors) space.crowd.add(tree_, at, at + 1);
         for (std::size_t i = begin; i < end; ++i) {
-            if (i == middle) continue;
-            bool is_enough = choose_nearest(i, constants::reach_growth * far, reach, across, space);
-            if (!is_enough) search(i, infinity, most_, space);
-            far = write_radii(i, infinity, begin, space);
-            if (!is_enough) reach = gather_around(node, middle, far, space);
+            const auto& far = space.crowd.distances(tree_, i);
+            reach = std::max(reach, *std::max_element(far.begin(), far.end()));
         }
-        put_radii(begin, end, space);
-    }
-
-    static double farthest(const Workspace& space) {
-        double most = 0;
-        for (auto [far, _] : space.found) most = std::max(most, far);
-        return most;
-    }
-
-    // A crowd for points that reach a little farther than one of them; what is nearer than the returned reach is in it.
-    double gather_around(std::size_t node, std::size_t middle, double far, Workspace& space) {
-        double reach = constants::reach_start * far;
+        double doubt = constants::reach_doubt * (reach + across);
         gather(node, reach, space);
         space.crowd.simplify(tree_, middle);
-        return reach;
+        double guess = constants::reach_growth * near;
+        for (std::size_t i = begin; i < end; ++i) {
+            const auto& seems = space.crowd.rough_distances(tree_, i);
+            double limit = guess;
+            for (double growth = constants::reach_growth; limit < reach; growth *= growth) {
+                if (choose_within(i, limit, seems, limit + doubt, space)) break;
+                limit = limit > 0 ? limit * growth : reach;
+            }
+            if (limit >= reach) choose_within(i, limit = farthest_of(anchors, i), seems, infinity, space);
+            guess = constants::reach_growth * write_radii(i, limit, space);
+        }
     }
 
-    // The nearest points of the crowd that hold enough rows; whether any within the reach do.
-    bool choose_nearest(std::size_t i, double limit, double reach, double across, Workspace& space) {
-        double doubt = constants::reach_doubt * (reach + across);
-        space.crowd.measure_roughly(tree_, i);
-        for (double growth = constants::reach_growth;; growth *= growth) {
-            limit = limit > 0 ? std::min(limit, reach) : reach;
-            if (choose_within(i, limit, limit + doubt, space)) return true;
-            if (limit == reach) return false;
-            limit *= growth;
-        }
+    double farthest_of(const std::vector<Found>& anchors, std::size_t i) const {
+        double farthest = 0;
+        for (auto [_, at] : anchors) farthest = std::max(farthest, tree_.distance(at, i));
+        return farthest;
     }
 
     // Points of the crowd within the limit, of those that seem to be within another one; whether they hold enough rows.
-    bool choose_within(std::size_t i, double limit, double seeming, Workspace& space) {
-        std::size_t count = space.crowd.select(seeming);
-        if (is_unit_ && static_cast<std::int64_t>(count) < most_) return false;
-        const auto& far = space.crowd.measure_selected(tree_, i);
-        space.found.resize(count);
-        std::int64_t rows = 0;
-        std::size_t within = 0;
-        for (std::size_t n = 0; n < count; ++n) {
-            std::size_t at = space.crowd.selected_place(n);
-            space.found[within] = {far[n], at};
-            bool is_within = far[n] < limit;
-            within += is_within;
-            rows += is_within ? weights_[at] : 0;
+    bool choose_within(std::size_t i, double limit, const std::vector<float>& seems, double seeming, Workspace& space) {
+        auto most = static_cast<float>(seeming);
+        auto& chosen = space.chosen;
+        chosen.resize(seems.size());
+        std::size_t count = 0;
+        for (std::size_t c = 0; c < seems.size(); ++c) {
+            chosen[count] = static_cast<std::uint32_t>(c);
+            count += seems[c] <= most;
         }
-        space.found.resize(within);
+        space.found.clear();
+        if (static_cast<std::int64_t>(count) < most_ && is_unit_ && seeming < infinity) return false;
+        std::int64_t rows = 0;
+        for (std::size_t n = 0; n < count; ++n) {
+            std::size_t at = space.crowd.place(chosen[n]);
+            double far = tree_.distance(at, i);
+            if (far >= limit) continue;
+            space.found.push_back({far, at});
+            rows += weights_[at];
+        }
         return rows >= most_;
     }
 
@@ -141,7 +136,7 @@ class ReachTable {
         std::size_t middle = (begin + end) / 2;
         search(middle, infinity, person_.empty() ? most_ + most_ / 2 : most_, space);
         double reach = bound_leaf(begin, end, space);
-        write_radii(middle, infinity, begin, space);
+        write_radii(middle, infinity, space);
         bool together = tree_.gap_across(leaf) < reach;
         if (together) gather(leaf, reach, space);
         for (std::size_t i = begin; i < end; ++i) {
@@ -149,9 +144,8 @@ class ReachTable {
             double limit = space.limits[i - begin];
             if (together) choose(i, limit, space);
             else search(i, limit, most_, space);
-            write_radii(i, limit, begin, space);
+            write_radii(i, limit, space);
         }
-        put_radii(begin, end, space);
     }
 
     // How far each point of a leaf reaches at most, and the farthest of these.
@@ -237,40 +231,29 @@ class ReachTable {
 
     // From what was found within the limit, the radius of one point for each k; where it does not reach, the limit is one.
     // Returns the distance that the largest k needs.
-    double write_radii(std::size_t i, double limit, std::size_t begin, Workspace& space) {
+    double write_radii(std::size_t i, double limit, Workspace& space) {
         sort_found(space);
-        space.radii.resize(std::max(space.radii.size(), (i - begin + 1) * most_));
-        double* radii = space.radii.data() + (i - begin) * most_;
+        std::size_t points = weights_.size();
         std::int64_t k = 0, rows = 0;
         space.people.start();
         for (auto [far, at] : space.sorted) {
             if (person_.empty()) rows += weights_[at];
             else space.people.add({static_cast<std::int64_t>(at), weights_[at]}), rows = space.people.people();
             double radius = tree_.fold().radius(far);
-            for (; k < std::min(rows, most_); ++k) radii[k] = radius;
+            for (; k < std::min(rows, most_); ++k) radii_[k * points + i] = radius;
             if (k == most_) return far;
         }
-        for (; k < most_; ++k) radii[k] = tree_.fold().radius(limit);
+        for (; k < most_; ++k) radii_[k * points + i] = tree_.fold().radius(limit);
         return limit;
-    }
-
-    // The radii of some points to their places in the table.
-    void put_radii(std::size_t begin, std::size_t end, const Workspace& space) {
-        for (std::int64_t k = 0; k < most_; ++k)
-            for (std::size_t i = begin; i < end; ++i)
-                radii_[k * weights_.size() + i] = space.radii[(i - begin) * most_ + k];
     }
 
     // Distances are put into as many buckets as there are, and those of a bucket are sorted.
     void sort_found(Workspace& space) const {
         auto &found = space.found, &sorted = space.sorted;
-        if (person_.empty() && static_cast<std::int64_t>(found.size()) > 2 * most_) {  // each has a row or more
-            std::nth_element(found.begin(), found.begin() + most_, found.end());
-            found.resize(most_);
-        }
         sorted.resize(found.size());
         if (found.empty()) return;
-        double most = farthest(space);
+        double most = 0;
+        for (auto [far, _] : found) most = std::max(most, far);
         std::array<std::uint32_t, constants::reach_buckets + 1> ends{};
         double scale = most > 0 ? (constants::reach_buckets - 1) / most : 0;
         auto bucket = [&](double far) { return static_cast<std::size_t>(far * scale); };
