@@ -260,7 +260,8 @@ def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_pr
     page = kech.make_report(safe).html
     stated = json.loads(safe.with_name("safe.csv.certificate.json").read_text("utf-8"))["loss_with_l_2"]
     assert found["loss_with_l_2"] <= stated < found["loss_with_l_2"] + 0.001 + 1e-9
-    assert said in page and f"the loss becomes about {stated:.3f} or less with that, instead of {found['loss']:.3f}" in page
+    price = f"the loss becomes about {stated:.3f} or less with that, instead of {found['loss']:.3f}"
+    assert said in page and price in page
     mended = run("release", *words, "-o", better, "--l", 2, "--json").json
     assert not mended["given_away"] and found["loss"] < mended["loss"] <= found["loss_with_l_2"] + 1e-12
     assert "given away" not in run("verify", better).out
