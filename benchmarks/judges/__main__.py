@@ -265,7 +265,7 @@ single out than a tenth of what was asked, that is no verdict.
 
 Gradient boosting learns from the release and predicts the outcome of raw rows that were held back: AUC, or R2 of a
 number; draws of each table: {results["draws"]}. *Cost* is what is lost against raw rows. `kech --for` is
-`kech release --for outcome` ([how-to](../how-to/labels.md#for-a-model)).
+`kech release --for outcome` ([how-to](../../docs/how-to/labels.md#for-a-model)).
 
 **Weights for an outcome.** kech makes a draft, which keeps k and all goals and which nobody sees. Gradient boosting
 learns the outcome from the labels of the draft. Then kech deals the labels of one column anew among the rows: the *use*
