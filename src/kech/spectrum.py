@@ -186,13 +186,13 @@ def measure_cut(
         rows[k], last = row, partition
         kept |= {k: partition} if bound else {}
     for larger, k in pairwise(sorted(rows, reverse=True)):
-        if find_worth(rows[larger]) < find_worth(rows[k]):
+        if find_cost(rows[larger]) < find_cost(rows[k]):
             rows[k] = serve(k, rows[larger])
             kept |= {k: kept[larger]} if bound else {}
     return (add_bound(rows[k], kept[k], threads) if bound else rows[k] for k in ks)
 
 
-def find_worth(row: SpectrumRow) -> float:
+def find_cost(row: SpectrumRow) -> float:
     """What the search made small."""
     return row.loss if row.variance is None else row.variance
 

@@ -290,11 +290,12 @@ class ExchangeSearch {
         for (std::size_t at : places) after += classes_[at].cloud.squares();
         if (after < squares - least_gain) return;
         for (std::size_t i = 0; i < places.size(); ++i) set_members(places[i], i < before.size() ? before[i] : Numbers{});
+        std::size_t count = classes_.size();
         while (!classes_.empty() && classes_.size() > region_end(region) && classes_.back().members.empty()) {
             classes_.pop_back();
             near_.pop_back();
         }
-        forget_missing();
+        if (classes_.size() < count) forget_missing();
     }
 
     // Lists of near classes name no class that is gone.

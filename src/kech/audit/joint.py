@@ -78,8 +78,7 @@ class JointRisk:
         complaints = {
             f"joint k: asked {self.goal}, found less": self.sure_k is not None and self.sure_k < self.goal,
             "pinned: sensitive values that no release shows alone": pinned > 0,
-            "series: rows that it counts as new are in earlier originals, so they stand in two cohorts": self.renewed
-            > 0,
+            "series: rows that count as new are in earlier originals, so they stand in two cohorts": self.renewed > 0,
             f"differences: fewer than {self.goal} came or left": any(each.shows_rows for each in self.differences),
         }
         return tuple(complaint for complaint, is_found in complaints.items() if is_found)

@@ -48,7 +48,7 @@ def find_shared(partition: Partition) -> dict[str, float]:
 
 
 def round_price(loss: float | None) -> float | None:
-    """A price as certificates state it: rounded up to three digits, so that it tells nothing of single rows.
+    """A price as certificates state it: rounded up to three digits, so that it tells little of single rows.
 
     >>> round_price(0.12301), round_price(1.0), round_price(None)
     (0.124, 1.0, None)
