@@ -567,6 +567,23 @@ def test_what_was_withdrawn_long_ago_explains_no_difference(folder, before, expl
     assert (difference["widened"] == 0) == explained
 
 
+def test_cohorts_that_left_and_came_back_in_between_explain_a_difference(folder):
+    """The fourth release has a cohort that the second lacks, and lacks one: of each as many rows as the other knows."""
+    gone, stays, _ = COHORTS
+    new = [(number, "gil", age, cell) for number, age, cell in ((6, 22, "a"), (7, 23, "b"), (8, 24, "d"))]
+    cohorts = dict(list(COHORTS.items())[:2]) | {"[22, 24]": new}
+    rows = MARCH, [*MARCH[1:], *new], [*MARCH, *new], MARCH
+    labels = [gone, stays], [stays, "[22, 24]"], [gone, stays, "[22, 24]"], [gone, stays]
+    sections = [{"withdrawn": withdrawn} for withdrawn in (0, 2, 0, 3)]
+    sections[2] |= {"withdrawn_before": 2, "returned": 2}
+
+    found = kech.compute_joint_risk(
+        *write_series(folder, list(zip(rows, labels, strict=True)), cohorts, sections), key="id"
+    )
+
+    assert not any(difference.shows_rows for difference in found.differences)
+
+
 def test_a_row_that_left_while_it_waited_is_not_looked_for(folder):
     """Row 9 waits in March and is gone in April: it was never published, though later labels would hold it."""
     later = {
