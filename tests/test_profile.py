@@ -484,6 +484,19 @@ def test_spectra_with_exact_edges_measure_eps_as_profiles_do():
 # -- the last rows, one person, stability ------------------------------------------------------------------
 
 
+def test_what_releases_reach_grows_with_k():
+    rng = np.random.default_rng(1)
+    rows = {"age": rng.integers(18, 65, 120), "sex": rng.choice(["f", "m"], 120)}
+    rows |= {"bmi": rng.normal(30, 6, 120).round(1), "children": rng.geometric(0.45, 120).clip(max=6) - 1}
+    found = kech.search_partitions(profile_of(pd.DataFrame(rows)), [5, 7, 10, 20], effort="quick")
+
+    reached = [found.reached[k] for k in (5, 7, 10, 20)]
+
+    assert list(found.reached) == [5, 7, 10, 20]
+    assert sorted(reach.eps_at_most for reach in reached) == [reach.eps_at_most for reach in reached]
+    assert all(found.shares(reach.k, reach.eps_at_most)["exposed_at_most"] == 0 for reach in reached)
+
+
 def test_the_last_rows_to_hide_are_listed_by_their_place_in_the_table():
     places = np.random.default_rng(4).permutation(1000)
     lonely = np.isin(places, [10, 990])  # off the diagonal on which all others lie
