@@ -117,17 +117,6 @@ sysconf: Callable[[str], int] = getattr(os, "sysconf", windows_sysconf) if knows
 user_id = getattr(os, "geteuid", int)  # on Windows 0, as the owner of every file
 
 
-def link_or_name(link: Path, file: Path) -> Path:
-    """A new link to a file; the file itself where Windows keeps links for administrators and developers."""
-    try:
-        link.symlink_to(file)
-    except OSError:
-        if fcntl:
-            raise
-        return file
-    return link
-
-
 def limit_this_process(most: int) -> None:
     """Limit the memory of this process, forbid memory dumps and lower its priority, as far as the system can."""
     if hasattr(os, "nice"):

@@ -26,8 +26,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request.parts import MOST_THREADS
-from kech.system.files import claim_folder, remove_folder
-from kech.system.machine import link_or_name
+from kech.system.files import claim_folder, link_or_name, remove_folder
 from kech.system.memory import (
     BATCH_ROW_BYTES,
     BATCHES,
