@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ def main() -> None:
 
 def judge_all(choice: argparse.Namespace) -> dict[str, Any]:
     """Lines of every judge that is installed; the names of those that are not."""
-    tools: dict[str, Tool] = known_tools(peers_python()) | {FOR_OUTCOME: release_for_outcome}
+    tools: dict[str, Tool] = known_tools(peers_python) | {FOR_OUTCOME: release_for_outcome}
     lines: dict[str, list[dict[str, Any]]] = {name: [] for name in JUDGES}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -435,9 +435,10 @@ def say_won_back(lines: list[dict[str, Any]]) -> str:
     return "\n\n".join(told)
 
 
-def share_won(before: Mapping[str, float], after: Mapping[str, float], tables: Iterable[str]) -> str:
+def share_won(before: Mapping[str, float], after: Mapping[str, float], tables: Collection[str]) -> str:
     """The share of the costs before that the costs after do not have, of some tables together."""
-    return f"{1 - sum(after[name] for name in tables) / sum(before[name] for name in tables):.0%}"
+    cost, left = (sum(costs[name] for name in tables) for costs in (before, after))
+    return f"{1 - left / cost:.0%}" if cost else "nothing"
 
 
 def canon_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
