@@ -420,6 +420,33 @@ def test_what_is_not_of_these_settings_is_marked_and_a_refusal_keeps_the_last_an
     assert visitor.trouble == []
 
 
+@tried_again
+def test_another_table_neither_shows_nor_awaits_what_was_asked_of_the_last_one(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
+    visitor, run, held = visit(), jobs.Lane.run, set()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+
+    async def held_up(lane, job):
+        while json.loads(job.question)["name"] in held and not job.over.is_set():
+            await asyncio.sleep(0.02)
+        await run(lane, job)
+
+    monkeypatch.setattr(jobs.Lane, "run", held_up)
+    held.update(("nine.csv", "other.csv"))
+    page.get_by_label("k", exact=True).fill("8")
+    page.get_by_label("k", exact=True).press("Enter")
+    expect(page.locator("#verdict .mark")).to_have_text("from before")
+    visitor.press("File: nine.csv")
+    hand_over(visitor, "other.csv", b"age,sex\n" + b"".join(b"%d,m\n" % (20 + row % 5) for row in range(40)))
+    page.get_by_role("button", name="File: other.csv").wait_for()
+    expect(page.locator("#columns")).to_contain_text("The table is being read")
+    expect(page.locator("#grid .bar")).not_to_contain_text(re.compile(r"\d+ of \d+ rows"))
+    held.remove("other.csv")
+    settled(visitor)
+    expect(page.locator("#grid .bar")).to_contain_text("40 of 40 rows")
+    assert visitor.trouble == []
+
+
 @pytest.mark.long
 @tried_again
 def test_a_search_is_cancelled_and_a_late_answer_covers_no_refusal(visit, monkeypatch):

@@ -32,8 +32,8 @@ export function begin(place) {
 
 function draw() {
   const seen = glance();
-  if (!seen) { order = new Int32Array(0); replace(head); paint(); return; }
-  facts = lookAt(shown());
+  facts = seen && lookAt(shown());
+  if (!seen) { order = new Int32Array(0); draw.key = null; replace(head); drawBar(); paint(); tell(); return; }
   const { view } = state, published = (name) => ["quasi-identifier", "sensitive", "keep"].includes(roleOf(name));
   columns = seen.columns.map((column, at) => ({ column, at, role: roleOf(column), published: published(column) })).filter(({ published: is }) => is || view !== "released");
   if (state.filter === "given") columns.sort((a, b) => (b.role === "sensitive") - (a.role === "sensitive")); // what is given away is seen first
@@ -99,14 +99,17 @@ function drawBar(rows) {
   box.checked = state.grouped;
   const filter = select(FILTERS.map((one) => [one, t(`filter:${one}`)]), state.filter, (value) => { set({ filter: value }); viewport.scrollTop = 0; }, { "aria-label": t("filter") });
   replace(bar, h("h2", {}, t("table")), h("div", { class: "picks", role: "group", "aria-label": t("view") }, picks("view", VIEWS)),
-    filter, h("label", { class: "check" }, box, t("groupByClass")), h("span", { class: "hint" }, t("rowsShown", { n: order.length, all: rows })),
+    filter, h("label", { class: "check" }, box, t("groupByClass")), rows != null && h("span", { class: "hint" }, t("rowsShown", { n: order.length, all: rows })),
     facts?.preview && h("span", { class: "mark preview" }, t("preview")), facts?.stale && h("span", { class: "mark" }, t("stale")), h("span", { class: "private" }, t("private")));
 }
 
 function drawHead() {
   const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), wide);
-  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, t("row")), columns.map(name)));
+  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, t(tellsSizes() ? "rowAndSize" : "row")), columns.map(name)));
 }
+
+// Whether the first row of each class tells how many rows the class has.
+const tellsSizes = () => Boolean(facts) && state.grouped && state.view !== "original";
 
 // As wide as its name, its cells and most of its labels, within reason.
 function widthOf({ column, role, at }) {
@@ -167,7 +170,7 @@ function fill(line, row, at) {
   if (line.shown === row && line.known === Boolean(held) && line.lit === isLit) return;
   Object.assign(line, { shown: row, known: Boolean(held), lit: isLit });
   const isFirst = group >= 0 && (at === 0 || facts.of[order[at - 1]] !== group), alone = (crowds()?.crowd[row] ?? Infinity) < (chosenK() ?? smallestK());
-  line.gutter.textContent = isFirst && state.grouped && state.view !== "original" ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
+  line.gutter.textContent = isFirst && tellsSizes() ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
   line.element.className = `line${group % 2 ? " odd" : ""}${isLit ? " lit" : ""}${isFirst ? " first" : ""}${group === -1 ? " left" : ""}${alone && (state.view === "original" || state.filter === "exposed" || group < 0) ? " exposed" : ""}`;
   columns.forEach(({ column, at: place, role }, j) => fillCell(line.parts[j], held ? held[place] : undefined, column, role, group));
 }
@@ -223,7 +226,7 @@ function tell() {
   foot.textContent = t("hides", { row: row + 1, n: facts.classes.rows[group], people: facts.classes.people?.[group], labels }) + (given.length ? `.${t("given", { columns: given.join(", ") })}` : "");
 }
 
-// "[33, 51]" is said as "33 to 51".
-const spoken = (label) => label.replace(/^\[([^,\]]+), ([^\]]+)\]$/, (_, low, high) => t("toRange", { low, high }));
+// "[33, 51]" is said as "33 to 51", "[33, 51)" as "33 to under 51".
+const spoken = (label) => label.replace(/^\[([^,\]]+), ([^\])]+)([\])])$/, (_, low, high, end) => t(end === "]" ? "toRange" : "toUnder", { low, high }));
 
 export const focusTable = () => viewport.focus();

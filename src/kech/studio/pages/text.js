@@ -83,6 +83,7 @@ const en = {
   // columns
   columns: "Columns",
   columnsHint: "Say what each column is for. The roles are suggestions: check them.",
+  meanings: "What the roles mean",
   findColumn: "Find a column",
   roleOf: "Role of {column}",
   "role:": "choose …",
@@ -154,6 +155,7 @@ const en = {
   more: "{n} more",
   labelOf: "New label for {label}",
   undoTree: "Undo",
+  undone: "Undone.",
   lineNote: "Levels of the lattice. The local and minimal cuts take free intervals instead, unless you use this hierarchy.",
   // table
   table: "The table",
@@ -169,6 +171,7 @@ const en = {
   "filter:given": "value given away",
   groupByClass: "by class",
   row: "row",
+  rowAndSize: "row · class",
   rowsShown: ({ n, all }) => `${count(n)} of ${count(all)} rows`,
   none: "No row.",
   missingCell: "missing",
@@ -178,6 +181,7 @@ const en = {
   given: ({ columns }) => ` Its whole class shares one ${columns}.`,
   crowd: ({ row, n, people }) => `Row ${count(row)} as it is: ${n === 1 ? "alone" : `among ${count(n)} ${people ? "people" : "equal rows"}`}.`,
   toRange: "{low} to {high}",
+  toUnder: "{low} to under {high}",
   pointAt: "Point at a row to see its class. Up and down keys do the same.",
   // instrument
   instrument: "Loss for every k",
@@ -376,7 +380,7 @@ const en = {
   tour2: "Drag the line to choose k",
   tour2Text: "k is the size of the crowd everybody hides in. The table below follows at once: the wider a label, the bluer its cell.",
   tour3: "Read the verdict, then release",
-  tour3Text: "The right side says what is hidden and what is given away, in red. “Release …” writes the table, its certificate and a report.",
+  tour3Text: "The right side says what is hidden and what is given away, in red. “Release …” writes the table, its certificate and a report. “File”, above, opens your own table.",
 };
 
 const de = {
@@ -454,6 +458,7 @@ const de = {
   notRead: "So ließ sie sich nicht lesen",
   columns: "Spalten",
   columnsHint: "Wozu dient jede Spalte? Die Rollen sind Vorschläge: bitte prüfen.",
+  meanings: "Was die Rollen bedeuten",
   findColumn: "Spalte suchen",
   roleOf: "Rolle von {column}",
   "role:": "wählen …",
@@ -524,6 +529,7 @@ const de = {
   more: "{n} weitere",
   labelOf: "Neues Etikett für {label}",
   undoTree: "Zurück",
+  undone: "Zurückgenommen.",
   lineNote: "Ebenen des Verbands. Die Schnitte local und minimal nehmen freie Intervalle, außer Sie nehmen diese Hierarchie.",
   table: "Die Tabelle",
   view: "Zeigen",
@@ -538,6 +544,7 @@ const de = {
   "filter:given": "Wert verraten",
   groupByClass: "nach Klassen",
   row: "Zeile",
+  rowAndSize: "Zeile · Klasse",
   rowsShown: ({ n, all }) => `${count(n)} von ${count(all)} Zeilen`,
   none: "Keine Zeile.",
   missingCell: "fehlt",
@@ -547,6 +554,7 @@ const de = {
   given: ({ columns }) => ` Ihre ganze Klasse hat denselben Wert: ${columns}.`,
   crowd: ({ row, n, people }) => `Zeile ${count(row)}, wie sie ist: ${n === 1 ? "allein" : `unter ${count(n)} ${people ? "Personen" : "gleichen Zeilen"}`}.`,
   toRange: "{low} bis {high}",
+  toUnder: "{low} bis unter {high}",
   pointAt: "Auf eine Zeile zeigen, um ihre Klasse zu sehen; auch mit den Pfeiltasten.",
   instrument: "Verlust für jedes k",
   instrumentEps: "Welche Zeilen zusammen sind, während eps wächst",
@@ -739,7 +747,7 @@ const de = {
   tour2: "Die Linie ziehen, um k zu wählen",
   tour2Text: "k ist die Menge, in der sich jeder verbirgt. Die Tabelle folgt sofort: je breiter ein Etikett, desto blauer seine Zelle.",
   tour3: "Das Urteil lesen, dann freigeben",
-  tour3Text: "Rechts steht, was verborgen ist und, in Rot, was verraten wird. „Freigeben …“ schreibt die Tabelle, ihr Zertifikat und einen Bericht.",
+  tour3Text: "Rechts steht, was verborgen ist und, in Rot, was verraten wird. „Freigeben …“ schreibt die Tabelle, ihr Zertifikat und einen Bericht. „Datei“ oben öffnet Ihre eigene Tabelle.",
 };
 
 const TEXTS = { en, de };
@@ -819,6 +827,8 @@ const GERMAN = [
   [/^It looks like a code\.$/, "Es sieht nach einem Code aus."],
   [/^Its prefixes often make better labels than sets: .+\.$/, "Seine Anfänge geben oft bessere Etiketten als Mengen: Lesen Sie ihn als Hierarchie, unter {blurred}."],
   [/^It looks like a code: --axis .+ shortens it to its beginning\.$/, "Es sieht nach einem Code aus, der sich auf seinen Anfang kürzen lässt: {kind}."],
+  [/^It looks like a code: it is read so\.$/, "Es sieht nach einem Code aus und wird so gelesen."],
+  [/^Its numbers seem to be codes without an order: it is read so\.$/, "Die Zahlen scheinen Codes ohne Ordnung zu sein und werden so gelesen."],
   [/^Its numbers seem to be codes without an order: --axis .+ makes sets of them\.$/, "Die Zahlen scheinen Codes ohne Ordnung zu sein: als Mengen lesen ({kind})."],
 ];
 

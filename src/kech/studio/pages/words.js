@@ -28,6 +28,7 @@ const PHRASES = [
   [/(?:kech hierarchy TABLE .+)? --kind prefixes -o [^,]*/, "read it as a hierarchy, under {blurred}"],
   [/, then --hierarchies trees\./, "."],
   [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
+  [/make it a quasi-identifier, or leave it out\./, "give it the role {role:quasi-identifier}, or leave it out."],
   [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
   [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
@@ -41,6 +42,9 @@ const PHRASES = [
   [/or release without a ledger: --no-ledger\./, "or mend it first."],
   [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
 ];
+
+// A hint whose advice was followed says so.
+export const followed = (hint) => hint.replace(/(It looks like a code|Its numbers seem to be codes without an order): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so.");
 
 // A label without its explanation.
 const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
