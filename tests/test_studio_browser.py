@@ -31,7 +31,7 @@ pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, KechError
 from kech.studio import jobs
 from kech.tables.demo import generate_town, nine_rows, write_csv
 from studios import running
@@ -870,6 +870,125 @@ def test_refusals_are_shown_where_they_happen(visit):
     page.get_by_label("Edges of intervals").fill("abc")
     page.get_by_label("Edges of intervals").press("Enter")
     page.get_by_role("alert").get_by_text("“Edges of intervals”").wait_for()
+
+
+BROKEN = {
+    "empty.csv": b"",
+    "ragged.csv": b"a,b\n1\n",
+    "quote.csv": b'a,b\n"x,1\n2,3\n',
+    "nul.csv": b"a,b\n1,\x002\n",
+    "latin.csv": "a,b\n\xe4,1\n".encode("latin-1"),
+    "utf16.csv": "a,b\n1,2\n".encode("utf-16"),
+    "same.csv": b"a,A\n1,2\n",
+    "unnamed.csv": b"a,\n1,2\n",
+    "norows.csv": b"a,b\n",
+    "title.csv": b"Report of 2024\n\nage,sex,zip\n1,m,2\n2,f,3\n",
+    "nan.csv": b"a\n" + b"".join(b"%d\n" % row for row in range(300)) + b"nan\n",
+    "bad.parquet": b"nothing",
+    "bad.xlsx": b"nothing",
+    "bad.exe": b"a",
+}  # tables by their names
+TREES = {
+    "empty.csv": b"",
+    "lacks.csv": b"a;letter;*\n",
+    "quote.csv": b'"a;letter\n',
+    "nul.csv": b"a;\x00;*\n",
+    "latin.csv": "\xe4;letter;*\n".encode("latin-1"),
+    "uneven.csv": b"a;letter;*\nb;*\n",
+    "gap.csv": b"a;;*\nb;letter;*\n",
+    "cycle.csv": b"a;letter;a\nb;letter;a\n",
+    "parents.csv": b"a;x;y;*\nb;x;z;*\n",
+    "twice.json": b'{"*": ["a", "a", "b"]}',
+    "number.json": b'{"*": [1, "b"]}',
+    "broken.json": b"{",
+    "broken.toml": b"= 1",
+}  # hierarchies of a column with the values a and b
+PLANS = ["k = 5", "[goal]\nk = 0", "[goal]\nk = 2\nk = 3", "goal = 3", "= 1", "[columns]\nkeep = 3", "[goal]\nx = 1"]
+REQUESTS = (
+    {"l": 1.5},
+    {"l_kind": "entropy"},
+    {"c": 2.0},
+    {"l": 10},
+    {"alpha": 0.01},
+    {"protect_history": True},
+    {"cut": "minimal", "objective": "variance"},
+    {"levels": {"age": 1}},
+    {"cut": "domain", "levels": {"age": 99, "zip": 0}},
+    {"cut": "domain", "levels": {"age": 0, "zip": 0}},
+    {"cut": "domain", "levels": {"age": 0}},
+    {"cut": "domain", "levels": {"age": 0, "zip": 0, "salary": 0}},
+    {"eps": 0.1},
+    {"k": None, "cut": "regime", "eps": 0.0},
+    {"k": None, "cut": "regime", "eps": 0.1, "suppress": 0.1},
+    {"k": None},
+    {"k": 99},
+    {"quasi_identifiers": []},
+    {"quasi_identifiers": ["agee"]},
+    {"quasi_identifiers": ["age"], "sensitive": ["age"]},
+    {"person": ["salary"], "sensitive": [], "rows_are_people": True},
+    {"axes": {"age": {"kind": "ordered", "order": ["x"]}}},
+    {"axes": {"age": {"kind": "date"}}},
+    {"axes": {"age": {"grid": 1e-30}}},
+    {"encoding": "utf-16"},
+)  # of nine rows: nobody can meet them
+
+
+def provoked(folder):
+    """Refusals that somebody meets who hands over such files, or asks for such a release of nine rows."""
+
+    def refusal_of(ask):
+        with pytest.raises(KechError) as refused:
+            ask()
+        return refused.value.typed
+
+    def release(name, **fields):
+        request = kech.Request().override(**{"k": 2} | fields)
+        with kech.read_table(folder / name, request) as table:
+            kech.make_release(table, request)
+
+    def review(name):
+        with kech.read_table(folder / "letters.csv", quasi_identifiers=["a"]) as table:
+            kech.review_hierarchy(table, "a", source=folder / name)
+
+    (folder / "letters.csv").write_text("a\n" + "a\nb\n" * 9)
+    (folder / "nine.csv").write_bytes(to_csv(nine_rows().to_pylist()))
+    for name, body in BROKEN.items():
+        (folder / name).write_bytes(body)
+        yield refusal_of(functools.partial(release, name, quasi_identifiers=["a"]))
+    for name, body in TREES.items():
+        (folder / name).write_bytes(body)
+        yield refusal_of(functools.partial(review, name))
+    for text in PLANS:
+        (folder / "kech.toml").write_text(text)
+        yield refusal_of(functools.partial(kech.read_request, folder / "kech.toml"))
+    usual = {"k": 3, "quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
+    for asked in REQUESTS:
+        yield refusal_of(functools.partial(release, "nine.csv", **usual | asked))
+
+
+@pytest.mark.long
+@tried_again
+def test_whatever_a_user_can_provoke_is_told_in_german(visit, tmp_path):
+    said = [*provoked(tmp_path), *of_columns(tmp_path)]
+    assert len(said) > 60
+    tell = """async (all) => {
+      const [{ speak }, { inPageWords }] = await Promise.all([import("/static/text.js"), import("/static/words.js")]);
+      speak("de");
+      return all.map(inPageWords);
+    }"""
+    told = visit().page.evaluate(tell, said)
+    assert [text for text, german in zip(said, told, strict=True) if german.startswith("(auf Englisch)")] == []
+
+
+def of_columns(folder):
+    """Hints and doubts about the columns of the tables that are walked."""
+    for name, (make, _) in WALKS.items():
+        if name != "large":
+            (folder / "walked.csv").write_bytes(make())
+            with kech.read_table(folder / "walked.csv") as table:
+                seen = kech.inspect_table(table).to_json()
+            yield from filter(None, (column[key] for column in seen["columns"] for key in ("hint", "trouble")))
+            yield from seen["repeated_people"]
 
 
 def messages():
