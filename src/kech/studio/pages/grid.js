@@ -40,6 +40,7 @@ function draw() {
   const key = [facts?.key, state.filter, state.grouped, state.id, seen.rows, state.view === "original"].join();
   if (key !== draw.key) { draw.key = key; order = arrange(seen.rows); }
   columns.forEach((one) => { one.wide = widthOf(one); });
+  table.style.setProperty("--gutter", `${gutterOf(seen.rows).toFixed(1)}rem`);
   drawHead();
   drawBar(seen.rows);
   viewport.setAttribute("aria-label", t("rowsShown", { n: order.length, all: seen.rows }));
@@ -65,7 +66,7 @@ function lookAt(answer) {
     const given = new Map();
     for (const [column, list] of Object.entries(classes.given_away)) for (const one of list) given.set(one, [...(given.get(one) ?? []), column]);
     const exact = Object.fromEntries(answer.data.columns.map((one) => [one.column, one.exact]));
-    known.set(answer.data, { key: ++number, of: Int32Array.from(of), classes, blur, given, exact });
+    known.set(answer.data, { key: ++number, largest: classes.rows.reduce((most, rows) => Math.max(most, rows), 0), of: Int32Array.from(of), classes, blur, given, exact });
   }
   return { ...known.get(answer.data), stale: answer.stale, preview: answer.preview };
 }
@@ -105,11 +106,15 @@ function drawBar(rows) {
 
 function drawHead() {
   const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), wide);
-  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, t(tellsSizes() ? "rowAndSize" : "row")), columns.map(name)));
+  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, gutterName()), columns.map(name)));
 }
 
 // Whether the first row of each class tells how many rows the class has.
 const tellsSizes = () => Boolean(facts) && state.grouped && state.view !== "original";
+
+// As wide as its name and its longest number.
+const gutterName = () => t(tellsSizes() ? "rowAndSize" : "row");
+const gutterOf = (rows) => 1.5 + 0.52 * Math.max(gutterName().length * 0.9, `${count(rows)}${tellsSizes() ? ` · ${count(facts.largest)}` : ""}`.length);
 
 // As wide as its name, its cells and most of its labels, within reason.
 function widthOf({ column, role, at }) {
