@@ -601,8 +601,10 @@ def test_candidates_are_pinned_side_by_side(visit):
     row = page.locator(".pins tr").filter(has=page.get_by_role("rowheader", name="k", exact=True))
     expect(row).to_contain_text("3")
     expect(row).to_contain_text("9 (+6)")
+    visitor.press("Pin", exact=True)
+    expect(row.locator("td")).to_have_text(["3", "9 (+6)", "9 (+6)"])
     visitor.look("pinned")
-    page.locator(".pins").get_by_role("button", name="Use this").click()
+    page.locator(".pins").get_by_role("button", name="Use this").first.click()
     expect(page.locator(".big")).to_have_text("1 in 3")
 
 
@@ -627,6 +629,22 @@ def test_a_plan_that_was_named_with_the_table_leaves_out_the_rest(visit, tmp_pat
     page = settled(visit())
     note = page.locator("[data-column='note']").get_by_role("combobox").first
     expect(note).to_have_value("drop")
+
+
+@tried_again
+def test_roles_are_explained_and_what_a_release_hides_is_said_before_it_is_written(visit):
+    visitor = visit()
+    page = visitor.page
+    rows = [f"{20 + row % 30},{60000 + row * 7 % 40},{f'C{row}' if row % 4 == 0 else ''}" for row in range(400)]
+    hand_over(visitor, "cabins.csv", "\n".join(["age,zip,cabin", *rows]).encode())
+    page.get_by_text("What the roles mean").click()
+    page.get_by_label("Role of cabin").select_option("quasi-identifier")
+    settled(visitor)
+    expect(page.locator(".meanings")).to_contain_text("It names a person. It is never published.")
+    expect(page.locator("[data-column='zip']")).to_contain_text("It looks like a code: it is read so.")
+    visitor.press("Release …")
+    expect(page.locator("dialog")).to_contain_text("Every published cell of \u2068cabin\u2069 is *, or missing.")
+    assert visitor.trouble == []
 
 
 @tried_again
