@@ -6,8 +6,8 @@ import { t, translate } from "./text.js";
 const FIELDS = {
   "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--delimiter": "{delimiter}",
   "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
-  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
-  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress}", "--t": "“t”", "--t-kind": "{tKind}",
+  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
