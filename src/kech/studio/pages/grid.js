@@ -7,7 +7,7 @@ import { count } from "./numbers.js";
 import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value
+const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8, MOST_TURNED = 11; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value, letters
 const VIEWS = ["original", "both", "released"], FILTERS = ["all", "exposed", "blurred", "left", "given"];
 const cells = new Map(); // of rows that were seen, by their place in the table
 let order = new Int32Array(0), pool = [], columns = [], facts = null, lines = "";
@@ -120,7 +120,8 @@ const gutterOf = (rows) => 1.5 + 0.52 * Math.max(gutterName().length * 0.9, `${c
 function widthOf({ column, role, at }) {
   const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
   const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, rowsOfClasses()) : 0;
-  const letters = label && state.view === "both" && !(state.filter === "all" && facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
+  const isKept = state.filter === "all" && facts?.exact[column] > MOSTLY, turned = label && isKept ? Math.min(cell + 3 + turnedLength(labels, column), MOST_TURNED) : cell + 3 + label;
+  const letters = label && state.view === "both" ? Math.max(turned, label) : Math.max(cell, label);
   return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.56);
 }
 
@@ -132,6 +133,9 @@ function rowsOfClasses() {
   for (const row of order) if (of[row] >= 0) rows[of[row]] += 1;
   return rows;
 }
+
+// Of a column whose values mostly stay: how long labels are where they do not.
+const turnedLength = (labels, column) => usualLength(labels, rowsOfClasses().map((rows, group) => (facts.classes.widths[column][group] > 0 ? rows : 0)));
 
 // Nine of ten rows have a label of this length or a shorter one.
 function usualLength({ at, texts }, rows) {
