@@ -1354,7 +1354,7 @@ def test_where_a_person_is_named_people_are_counted_on_the_screen(visit):
     visitor = visit()
     page, studio = visitor.page, visitor.studio
     hand_over(visitor, "visits.csv", VISITS)
-    expect(page.get_by_label("Role of patient_id")).to_have_value("person")
+    expect(page.get_by_label("Role of patient_id")).to_have_value("person", timeout=SLOW)
     settled(visitor)
     page.get_by_text(re.compile(r"As the table is, k = \d+: .* equal no row of another person")).wait_for()
     page.get_by_text("people to hide among", exact=True).wait_for()
