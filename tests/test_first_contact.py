@@ -172,11 +172,27 @@ def test_a_hierarchy_is_never_written_over_another(refuse, run, town, folder):
 
 def test_a_refusal_of_a_column_stands_below_the_table_in_one_line(run, folder):
     path = folder / "t.csv"
-    path.write_text("age,zip\n" + "".join(f"{i},1\n" for i in range(20)) + "x,1\n", "utf-8")
+    path.write_text("age,zip\n" + "".join(f"{i},{i % 3}\n" for i in range(40)) + "x,1\n", "utf-8")
     lines = run("inspect", path).out.splitlines()
 
-    assert any(line.startswith("'age': Column 'age', row 21: nearly all values are numbers") for line in lines)
+    assert any(line.startswith("'age': Column 'age', row 41: nearly all values are numbers") for line in lines)
     assert any("see below" in line for line in lines)
+
+
+def test_numbers_with_an_n_for_those_who_were_not_asked_become_sets_and_the_plan_works(run, folder):
+    rows = range(600)
+    columns = {
+        "AGEP": [row * 7 % 90 for row in rows],
+        "SEX": [1 + row % 2 for row in rows],
+        "EDU": ["N" if row % 13 == 0 else 1 + row % 12 for row in rows],
+    }
+    path, plan = folder / "ma.csv", folder / "kech.toml"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    shown = run("inspect", path, "--plan", plan).out
+    assert "'EDU': Nearly all its values are numbers or dates, and a few are not: --axis EDU=set makes sets" in shown
+    assert kech.read_request(plan).axes["EDU"].kind == "set"
+    assert run("release", path, "--plan", plan, "--k", 5, "-o", folder / "safe.csv").code == 0
+    kech.check_certificate(folder / "safe.csv")
 
 
 def test_the_time_that_is_left_follows_from_the_share_that_is_done():
@@ -304,6 +320,16 @@ def test_a_title_above_the_names_is_told_and_can_be_passed_over(run, folder, tit
     assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv", "--no-ledger").code == 0
     path.write_bytes(path.read_bytes() + b"1;2\n")
     assert f"line {line + 61}" in run("inspect", path, "--encoding", encoding, "--header-line", line).err
+
+
+def test_a_title_above_names_that_repeat_is_not_sought_among_decimal_commas(run, folder):
+    rows = "".join(f"P{row};{20 + row % 9};Ulm;{row},5;Werk {row % 3};{row % 7},2\n" for row in range(60))
+    path = folder / "personal.csv"
+    path.write_text(f"Gehälter 2025;;;;;\nNr;Alter;Ort;Gehalt;Ort;Stunden\n{rows}", "utf-8")
+
+    assert "line 2 seems to name the columns. Say so: --header-line 2." in run("inspect", path).err
+    refused = run("inspect", path, "--header-line", 2).err
+    assert "the names of columns 3, 5 are not distinct" in refused and "--rename-duplicates" in refused
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,19 @@ def test_an_outlier_moves_no_midpoint(tmp_path):
     assert files[0] == files[1]
 
 
+def test_an_open_label_as_wide_as_the_domain_has_the_middle_of_any_value(tmp_path):
+    """Of `>= 0` on a domain from 0 to 6 the middle is 3, as that of any value is: it was refused."""
+    children, losses = [row % 3 for row in range(300)] + [0, 1, 2, 3, 5], []
+    frame = pd.DataFrame({"children": children, "sex": ["f", "m"] * 150 + ["x"] * 5})
+    for form in ("text", "midpoint"):
+        with kech.read_table(frame, quasi_identifiers=["children", "sex"]) as table:
+            made = kech.make_release(table, k=5, labels=form)
+            made.write(tmp_path / f"{form}.csv", ledger=False)
+        losses.append(kech.check_certificate(tmp_path / f"{form}.csv")["loss"])
+    assert ">= 0" in set(pd.read_csv(tmp_path / "text.csv")["children"])
+    assert losses[0] == pytest.approx(losses[1])
+
+
 def test_whole_years_stay_whole_although_one_infant_is_0_42(tmp_path):
     ages = [*(i % 80 for i in range(400)), 0.42]
     with kech.read_table(pd.DataFrame({"age": ages}), quasi_identifiers=["age"]) as table:

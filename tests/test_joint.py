@@ -461,6 +461,21 @@ def test_a_series_keeps_its_k_together(folder, run, monkeypatch):
     assert "verify --series" in said and "Publish later versions" not in said  # advice that fits a series
 
 
+def test_a_series_is_held_to_the_k_that_it_promises(folder, run):
+    """Its classes are larger than k, and a cohort of few more rows than k enters one of them."""
+    rows = [(number, "ann", 30, "abc"[number % 3]) for number in range(14)]
+    originals = [write(folder / f"{place}.csv", HEADER, rows[:count]) for place, count in enumerate((10, 14))]
+    releases = publish_series(folder, originals)
+
+    found = kech.compute_joint_risk(releases, originals, key="id").to_json()
+
+    assert (found["k"], found["goal"], found["changed"], found["holds"]) == (10, 3, 0, True)
+    words = "attack", "compose", releases[0], "--original", originals[0], "--second", releases[1]
+    words += "--second-original", originals[1], "--key", "id"
+    assert [attack["rate"] for attack in run(*words, "--json").json["attacks"]] == [0, 0, 0]
+    assert run("verify", *releases, "--original", *originals, "--key", "id", "--k", "5").code == 4
+
+
 # -- a series that withdraws ---------------------------------------------------------------------------------------
 
 COHORTS = {"[20, 24]": MARCH[:2], "[31, 39]": MARCH[2:], "[23, 30]": [(6, "fay", 23, "a"), (7, "gil", 27, "d")]}
@@ -550,6 +565,23 @@ def test_what_was_withdrawn_long_ago_explains_no_difference(folder, before, expl
 
     (difference,) = found["differences"]
     assert (difference["widened"] == 0) == explained
+
+
+def test_cohorts_that_left_and_came_back_in_between_explain_a_difference(folder):
+    """The fourth release has a cohort that the second lacks, and lacks one: of each as many rows as the other knows."""
+    gone, stays, _ = COHORTS
+    new = [(number, "gil", age, cell) for number, age, cell in ((6, 22, "a"), (7, 23, "b"), (8, 24, "d"))]
+    cohorts = dict(list(COHORTS.items())[:2]) | {"[22, 24]": new}
+    rows = MARCH, [*MARCH[1:], *new], [*MARCH, *new], MARCH
+    labels = [gone, stays], [stays, "[22, 24]"], [gone, stays, "[22, 24]"], [gone, stays]
+    sections = [{"withdrawn": withdrawn} for withdrawn in (0, 2, 0, 3)]
+    sections[2] |= {"withdrawn_before": 2, "returned": 2}
+
+    found = kech.compute_joint_risk(
+        *write_series(folder, list(zip(rows, labels, strict=True)), cohorts, sections), key="id"
+    )
+
+    assert not any(difference.shows_rows for difference in found.differences)
 
 
 def test_a_row_that_left_while_it_waited_is_not_looked_for(folder):

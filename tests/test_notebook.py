@@ -204,6 +204,14 @@ def test_a_profile_says_which_column_isolates_though_nobody_asked():
     assert "isolates most: without it half of the rows could hide from eps" in html
 
 
+def test_the_line_in_ink_is_seen_in_the_legend_on_a_dark_page():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        html = kech.compute_profile(table)._repr_html_()
+
+    swatches = re.findall(r'<rect[^>]* fill="none" stroke="#767676"', html)
+    assert len(swatches) == 2  # white is nothing exposed, ink the line of all rows
+
+
 def test_the_nine_rows_have_as_many_bars_as_are_drawn():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         barcode = kech.compute_barcode(table, metric="ball", max_dimension=0)

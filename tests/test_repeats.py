@@ -251,6 +251,22 @@ def test_whole_numbers_that_repeat_as_people_do_are_the_person_and_no_quasi_iden
     assert found.role == "plain" and "follows" not in found.reason  # numbers of rows tell everything
 
 
+def test_whole_numbers_with_which_sex_and_origin_stay_are_the_person_though_their_name_says_nothing():
+    """A panel such as that of an insurance: `zper` numbers people, income stays with them too."""
+    person, rng = np.repeat(np.arange(500), 3), np.random.default_rng(5)
+    frame = pd.DataFrame({"zper": 125_000 + person, "year": np.tile([1, 2, 3], 500)})
+    for name, values in {"female": 2, "black": 2, "income": 90_000}.items():
+        frame[name] = rng.integers(0, values, 500)[person]
+    with kech.read_table(frame) as table:
+        found = kech.inspect_table(table)
+    assert {column.column: column.role for column in found.columns}["zper"] == "person"
+    assert found.counted == "people" and "Column 'zper' repeats: 500 values" in found.repeated_people[0]
+    other_sex = frame.assign(female=rng.integers(0, 2, 1500))
+    assert not any("zper" in said for said in said_of(other_sex))
+    far = frame.assign(zper=frame["zper"] * 1000)  # as amounts of money are
+    assert not any("zper" in said for said in said_of(far))
+
+
 def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tmp_path):
     frame = clinic().assign(joined=lambda rows: rows["patient_id"] * 3 + 1, wave=lambda rows: rows.index % 4)
     assert [said.split("'")[1] for said in said_of(frame, person="patient_id", keep=["wave", "joined"])] == ["joined"]

@@ -1,6 +1,7 @@
 """What each column seems to be for: guesses with a reason and a confidence, and plans that releases take."""
 
 import random
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
@@ -182,13 +183,38 @@ def test_codes_for_what_is_not_known_are_named_if_many_have_them():
             "children": [97 if row == 7 else row % 5 for row in rows],  # one row: never named
             "years_at_company": [row % 99 + 1 for row in rows],  # 97 to 99 are years as others are
             "city": ["a", "b", "c"] * 100,
+            "health": [(1, 2, 3, 4, 5, 8, 9)[row % 7] for row in rows],
         }
     )
     hints = {name: column.hint or "" for name, column in found.items()}
+    assert "Codes such as 8 and 9 look like 'not known' (85 rows)" in hints["health"]
+    assert "say --null-values 8 9, which holds for every column" in hints["health"]
+    assert "--null-values=-9" in hints["income"]
     assert "Codes such as 99 look like 'not known' (30 rows)" in hints["age"]
     assert "Codes such as -9 look like 'not known' (15 rows)" in hints["income"]
     assert not [name for name in ("children", "years_at_company") if "not known" in hints[name]]
     assert "97" not in hints["children"]
+
+
+def test_days_and_months_somewhere_are_numbers_and_no_codes():
+    rows = range(300)
+    columns = {"months_at_school": [1 + row % 27 for row in rows], "Days in hospital": [1 + row % 27 for row in rows]}
+    found = guess(columns | {"sex": ["f", "m", "m"] * 100})
+    assert found["months_at_school"].generalized == "intervals of round numbers"
+    assert found["Days in hospital"].role == "sensitive"
+
+
+def test_dates_that_only_those_have_to_whom_it_happened_are_not_published():
+    """Dates of those who came back: where they are empty, they tell everything."""
+    rows = range(900)
+    days = [str(date(2014, 1, 1) + timedelta(days=row)) if row % 3 == 0 else None for row in rows]
+    columns = {"sex": ["f", "m"] * 450, "age": [20 + row % 50 for row in rows], "r_jail_in": days}
+    columns |= {"arrest": [str(date(2014, 1, 1) + timedelta(days=row)) for row in rows]}
+    columns |= {"yrdth": [1980 + row % 10 if row % 3 == 0 else None for row in rows]}
+    found = guess(columns | {"is_recid": [int(row % 3 == 0) for row in rows]})
+    roles = {name: column.role for name, column in found.items()}
+    assert (roles["r_jail_in"], roles["arrest"], roles["yrdth"]) == ("plain", "quasi-identifier", "sensitive")
+    assert found["r_jail_in"].reason == "it tells 'is_recid', by where it is empty"
 
 
 @pytest.mark.parametrize("many", [False, True])

@@ -1077,6 +1077,20 @@ def test_a_table_whose_rows_are_mostly_others_is_refused(run, tmp_path):
     assert said.code == 0
 
 
+def test_rows_that_the_owner_said_are_others_are_not_counted_again(series, tmp_path):
+    """Seven of them in version 2.  Three more in two versions are no refusal, and five in three are."""
+
+    def rename(count, month):
+        return [(1000 + i, *rest) if i < count else (i, *rest) for i, *rest in town(0, 100 + 10 * month)]
+
+    publish(series, rename(0, 0), tmp_path / "one.csv")
+    publish(series, rename(7, 1), tmp_path / "two.csv", most_changed=1)
+    for month, count in ((2, 8), (3, 10)):
+        assert publish(series, rename(count, month), tmp_path / f"{month}.csv")["series"]["version"] == month + 1
+    with pytest.raises(BadSeries, match=r"5 rows that the series knows are gone, .* under other keys"):
+        publish(series, rename(12, 4), tmp_path / "five.csv")
+
+
 def test_rows_that_were_withdrawn_before_count_as_gone_too(series, tmp_path):
     """A third leaves, so that nearly all cohorts are withdrawn; then the others come under other keys, and older."""
     rows = town(0, 190)
@@ -1086,6 +1100,16 @@ def test_rows_that_were_withdrawn_before_count_as_gone_too(series, tmp_path):
     older = [(1000 + i, age + 1, *rest) for i, age, *rest in left]
     with pytest.raises(BadSeries, match="most rows of the table are new"):
         publish(series, [*older, *rows[150:]], tmp_path / "three.csv")
+
+
+def test_rows_under_other_keys_do_not_hide_among_many_that_are_new(series, tmp_path):
+    """All rows that the series knows come under other keys, a year older, in a table that has grown threefold."""
+    rows = town(0, 300)
+    publish(series, rows[:100], tmp_path / "one.csv")
+    older = [(1000 + i, age + 1, *rest) for i, age, *rest in rows[:100]]
+    with pytest.raises(BadSeries, match="most rows of the table are new"):
+        publish(series, [*older, *rows[100:]], tmp_path / "two.csv")
+    assert publish(series, rows, tmp_path / "two.csv")["series"]["version"] == 2
 
 
 def test_a_small_share_of_changes_lets_rows_come_and_go(series, tmp_path):

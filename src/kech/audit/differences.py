@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import pairwise, starmap
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def find_differences(
     group = group_classes((covers[first], covers[second]), (len(ours), len(theirs)))
     joined = list(zip(*join_contents(ours, theirs, group), strict=True))
     movers = count_movers(covers[first], covers[second], group, len(ours), person)
-    exchanges, is_series = count_exchanges(*pair, k), all(version.section for version in pair)
+    exchanges, is_series = count_exchanges(versions[first : second + 1], k), all(version.section for version in pair)
     by_people = person is not None and not is_series
     return Difference(
         first,
@@ -71,15 +72,16 @@ def find_differences(
     )
 
 
-def count_exchanges(first: LinkedVersion, second: LinkedVersion, k: int) -> int:
-    """In how many places cohorts of a series may have come where others left, by its own counts.
+def count_exchanges(versions: Sequence[LinkedVersion], k: int) -> int:
+    """In how many places cohorts of a series may have come where others left, from the first release to the last.
 
     Cohorts have k rows or more and are never divided, so in a series a smaller difference is always such an exchange.
     """
-    if not (first.section and second.section):
+    first, last = versions[0], versions[-1]
+    if not (first.section and last.section):
         return 0
-    left = count_withdrawn(first.section, second.section)
-    came = left + int(second.linkage.release.sizes.sum() - first.linkage.release.sizes.sum())
+    left = sum(starmap(count_withdrawn, pairwise(version.section for version in versions if version.section)))
+    came = left + int(last.linkage.release.sizes.sum() - first.linkage.release.sizes.sum())
     return max(0, min(left, came) // k)
 
 

@@ -15,6 +15,7 @@ from kech.axes.spelling import (
     hint_at_codes,
     hint_at_dates,
     hint_at_far_rows,
+    hint_at_mixed,
     hint_at_own_values,
     hint_at_prefixes,
     hint_at_text,
@@ -35,6 +36,7 @@ from kech.tables.table import Table, check_is_table
 
 BARS = 24  # of a histogram
 MOST_PRICED = 200_000  # rows of a table whose columns are compared by what they cost
+MOST_MIXED = 30  # values of a column of numbers and texts that becomes sets
 FEWEST_HINTED = 20  # rows of a table of which values of one's own mean something
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
@@ -50,6 +52,7 @@ WHY = {  # why a column is the person, and how sure that is
     "stable": ("it repeats as people do", 0.8),
     "bare": ("it numbers something and repeats", 0.7),
     "numbers": ("it numbers something and repeats", 0.6),
+    "steady": ("sex and origin or place stay the same in its rows", 0.5),
 }
 
 
@@ -205,7 +208,7 @@ def guess_person(table: Table, guessed: Mapping[str, Guess]) -> dict[str, Guess]
 
 def is_open(guess: Guess, repeat: Repeat) -> bool:
     """Whether a column that repeats may be the person: nobody said otherwise, nor does the name of mere numbers."""
-    is_known = repeat.kind == "numbers" and guess.role != "identifier" and guess.reason.startswith("name")
+    is_known = repeat.kind in ("numbers", "steady") and guess.role != "identifier" and guess.reason.startswith("name")
     return guess.reason != BY_YOU and not is_known
 
 
@@ -232,9 +235,12 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
             generalized = describe_axis(build_axis(table, column, Labels()).parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
+        generalized = WORDS["set"] if trouble and are_mixed(facts) else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
     if guess.is_code and role == "quasi-identifier" and kind == "number" and column not in table.request.axes:
         hint = join_hints(hint_at_categories(column), hint if hint and not hint.axis else None)
+    if trouble and generalized:
+        hint, trouble = join_hints(hint_at_mixed(column), hint if hint and not hint.axis else None), None
     is_read_well = hint is None or not hint.input
     if role == "sensitive" and is_read_well and facts.rows >= FEWEST_HINTED and is_identifying(table, column):
         hint = join_hints(hint, hint_at_own_values())
@@ -245,6 +251,11 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)
     return ColumnReport(*about, bars, generalized, trouble, says, axis, options, is_planned, shared)
+
+
+def are_mixed(facts: ColumnFacts) -> bool:
+    """Whether a few kinds of values are numbers and texts, as codes with an N for those who were not asked."""
+    return facts.type == "text" and facts.not_finite is None and facts.distinct <= MOST_MIXED
 
 
 def is_shared(table: Table, column: str, facts: ColumnFacts) -> bool:

@@ -37,7 +37,7 @@ class JointRisk:
 
     releases: tuple[str, ...]
     alone: tuple[int, ...]  # k of each release
-    goal: int  # the k that is asked of all together: the smallest of the releases, or another one
+    goal: int  # the k that is asked of all together: the smallest of the releases, that of their series, or another one
     counted: str  # people or rows
     rows: int  # in several versions
     joint_k: int | None  # rows or people that stay together through all releases; None where no row is in several
@@ -231,12 +231,12 @@ def measure_opened(
     person: Sequence[str],
     k: int | None = None,
 ) -> JointRisk:
-    """The figures of releases whose originals are open; k is the one that is asked, or their own smallest."""
+    """The figures of releases whose originals are open; k is the one that is asked, or theirs."""
     versions, who = link_versions(releases, tables, key), number_owners(tables, key, person)
     report("looking for the candidates of every class")
     covers = cover_all(versions, "--original")
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
-    goal = min(alone) if k is None else k
+    goal = min(map(LinkedVersion.find_goal, versions, alone)) if k is None else k
     certain, classes, check = find_certain(versions, covers), list_classes(releases), partial(check_room, tables[0])
     meet = find_meet(narrow_all(versions, covers), classes, certain, certain, who, check)
     joint = count_joint(covers, certain, certain, goal, who, check)

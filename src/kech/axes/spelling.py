@@ -296,6 +296,16 @@ def hint_at_categories(column: str) -> Hint:
     return Hint(f"Its numbers seem to be codes without an order: --axis {axis} makes sets of them.", "set")
 
 
+def hint_at_mixed(column: str) -> Hint:
+    """A hint at a column of few values, which are numbers and texts."""
+    axis = quote(f"{column}=set")
+    return Hint(
+        f"Nearly all its values are numbers or dates, and a few are not: --axis {axis} makes sets of them. Do the "
+        "others mean missing? Then say --null-values.",
+        "set",
+    )
+
+
 def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
     """A hint at few codes with common prefixes, which kech reads as a set: named as a postcode, or of one length."""
     codes = {value.strip() for value in values}
@@ -330,13 +340,14 @@ def hint_at_unknown(values: Floats, counts: Ints) -> Hint | None:
         return None
     gap = FAR_GAPS * float(np.diff(rest).max())
     far = is_code & ((values > rest[-1] + gap) | ((values < 0) & (rest[0] >= 0)))
-    rows = np.where(far, counts, 0)
-    if rows.max() < FEW_ROWS:
+    beside = is_code & np.isin(values + 1, values[far]) & (values >= rest[-1] + gap)
+    many = (far | beside) & (counts >= FEW_ROWS)
+    if not many.any():
         return None
-    code = f"{values[rows.argmax()]:.0f}"
+    codes = [f"{value:.0f}" for value in values[many]]
     return Hint(
-        f"Codes such as {code} look like 'not known' ({rows.sum():,} rows). If they are, empty these cells in the "
-        f"file, or say --null-values={code}, which holds for every column.",
+        f"Codes such as {' and '.join(codes[-2:])} look like 'not known' ({counts[many].sum():,} rows). If they are, "
+        f"empty these cells in the file, or say {format_null_values(codes)}, which holds for every column.",
         is_planned=False,
     )
 

@@ -39,6 +39,10 @@ class LinkedVersion:
         """What the certificate of a release of a series says about rows that came and went."""
         return self.linkage.release.document.get("series")
 
+    def find_goal(self, alone: int) -> int:
+        """The k that a release of a series promises: others may enter with as few.  Of any other, what it has alone."""
+        return int(self.linkage.release.document["parameters"].get("k", alone)) if self.section else alone
+
     def cover(self, option: str) -> Cover:
         """Which keys could be in which class, by labels and sizes of classes."""
         cover = find_cover(self.linkage, option)

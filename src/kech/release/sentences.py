@@ -4,6 +4,7 @@ In: the figures of a release and of its columns.  Out: sentences, for a terminal
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote as quote_word
 from typing import Any
 
 from kech.cuts.history import find_share, say_count
@@ -105,7 +106,7 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
         yield (
             f"Without {quote(cost['column'])} the other columns would lose about {saved} less. If nobody needs it, do "
-            "not publish it."
+            f"not publish it. --weights {quote_word(cost['column'] + '=0.3')} keeps it, only coarser."
         )
     follows = {cost["column"]: cost["follows"] for cost in costs if cost["follows"]}
     origins = {column: find_origin(column, follows) for column in follows}

@@ -138,10 +138,14 @@ def write_form(form: str, axis: Mapping[str, Any], labels: Sequence[Cell]) -> tu
 
 
 def check_read_back(axis: Mapping[str, Any], cells: Mapping[Cell, tuple[Cell, Cell]]) -> None:
-    """Refuse cells that the reader of labels would not read as the labels they were made from."""
+    """Refuse cells that the reader of labels would not read as the labels they were made from.
+
+    An open label that is as wide as the domain has the middle of any value, and is read as that.
+    """
     read = label_reader(axis)
     for label, pair in cells.items():
-        if not is_same_label(axis, label, read(*pair)):
+        is_any = pair == CELLS[axis["form"]](axis, EVERYTHING) and read(*pair) == EVERYTHING
+        if not is_any and not is_same_label(axis, label, read(*pair)):
             raise BadOption(
                 "--labels",
                 f"column {axis['column']!r}: some label cannot be read back exactly from two columns. "

@@ -70,7 +70,7 @@ def check_title(path: Path, sample: str, delimiter: str | None) -> None:
     chosen = delimiter or sniff_delimiter(sample)
     widths = {len(row) for row in split_lines(lines, chosen)}
     is_even = len(widths) == 1 and widths != {1}  # other signs may stand in its cells
-    for sign in (chosen,) if delimiter or is_even else DELIMITERS:
+    for sign in (chosen,) if delimiter or is_even else (chosen, *DELIMITERS):
         if place := find_header(split_lines(lines, sign)):
             raise UnreadableFile(path, say_title(place + 1))
 
@@ -83,7 +83,7 @@ def split_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def find_header(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows names the columns: 0, or the first full one below a title and blank lines.
 
-    All rows from there on are as wide, and no name of a column is a number.
+    All rows from there on are as wide, no name of a column is a number, and most names occur once.
 
     >>> find_header([["List of 2025", "", ""], ["id", "sex", "age"], ["1", "f", "30"], ["2", "m", "40"]])
     1
@@ -95,7 +95,7 @@ def find_header(rows: Sequence[Sequence[str]]) -> int:
     place = next((place for place, cells in enumerate(filled) if cells == width), 0)
     is_table = width >= FEWEST_NAMED and len(rows) > place + 1 and all(len(row) == width for row in rows[place:])
     below_title = bool(place) and max(filled[:place]) <= width / 3
-    is_named = is_table and not any(is_number(cell) for cell in rows[place]) and len({*rows[place]}) == width
+    is_named = is_table and not any(is_number(cell) for cell in rows[place]) and len({*rows[place]}) > width / 2
     return place if below_title and is_named else 0
 
 

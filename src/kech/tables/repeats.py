@@ -2,13 +2,14 @@
 
 In: a table.  Out: `Repeat`s, each with its counts and a sentence.  No cell leaves the engine.
 
-A column is one of five kinds, in this order:
+A column is one of six kinds, in this order:
 
 declared   it has the role of an identifier
 named      its name means people: `patient_id`, `Kundennummer`
 stable     rows with one value also have one date of birth, or one sex and place, as rows of a person do
 bare       its name is `id` or similar
 numbers    its name means a number (`code`, `no`), and it has many values in several rows each
+steady     nobody gave it a role, its whole numbers lie close, and rows with one also have one sex and origin or place
 
 Without such a column, date of birth, sex and place together may identify people: they repeat far more often than they
 would for different people.
@@ -22,12 +23,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import log2, prod
 from shlex import quote
 from warnings import warn
 
 from kech.errors import ManyValues, RepeatedIdentifier, RepeatedPeople
-from kech.tables.engine import is_code
+from kech.tables.engine import ColumnFacts, is_code
 from kech.tables.person_names import (
     is_ambiguous,
     is_bare,
@@ -41,12 +42,15 @@ from kech.tables.person_names import (
 from kech.tables.table import Table
 
 BIRTH = re.compile(r".*(?:birth|born|geburt|geboren|geboorte|naissance|nacimiento|nascita|nascimento).*|(?:.*_)?dob")
-SEX = re.compile(r"(?:.*_)?(?:sex|gender|geschlecht|sexe|sexo|sesso|geslacht|genre|genero)")
+SEX = re.compile(r"(?:.*_)?(?:sex|gender|geschlecht|sexe|sexo|sesso|geslacht|genre|genero)|female|male")
+ORIGIN = re.compile(r"(?:.*_)?(?:race|ethnicity|ethnic|nationality|nationalitaet|herkunft|raza|raca|etnia)|black|white")
 PLACE = re.compile(
     r"(?:.*_)?(?:zip|zip_?code|post_?code|postal(?:_code)?|plz|postleitzahl|cp|cap|cep|town|city|municipality)"
 )
 FEW_LEVELS = 10  # fewer values of a word for people are levels: gold, silver
 CATEGORY = 100  # values of a category at most
+CLOSE = 0.1  # share of the whole numbers between the least and the largest that occur, as numbers of people do
+SAMPLE = 1000  # of them that are looked at, about
 LEAST_SHARE, MOST_SHARE = 1 / 50, 0.9  # of the rows: values of a column that people repeat
 EXCEPTIONS = 0.05  # share of repeated rows whose birth, sex or place may differ: typing errors, removals
 FAR_MORE = 10  # times the repeats that different people would have
@@ -60,9 +64,7 @@ class Repeat:
     """A column, or a combination of columns, with repeated values."""
 
     columns: tuple[str, ...]
-    kind: (
-        str  # declared, named, stable, bare, numbers, together, names, shared by several people, or linking one's rows
-    )
+    kind: str  # as above; together, names, shared by several people, or linking one's rows
     values: int
     rows: int  # that have a value
     most: int  # rows of the most frequent value
@@ -134,7 +136,7 @@ def find_repeats(table: Table) -> tuple[Repeat, ...]:
     if table.person:
         return (*find_shared_identifiers(table), *find_linking_columns(table))
     repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in find_repeat(table, column)]
-    kinds = ("declared", "named", "stable", "bare", "numbers")
+    kinds = ("declared", "named", "stable", "bare", "numbers", "steady")
     ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
     return tuple(ranked) or tuple(find_repeated_traits(table))
 
@@ -213,20 +215,39 @@ def may_be_numbers(table: Table, column: str) -> bool:
         return False
     facts = table.facts(column)
     present = facts.rows - facts.nulls
-    is_quantity = facts.numbers == present and not is_code(facts)
     many = max(CATEGORY, LEAST_SHARE * present) < facts.distinct <= MOST_SHARE * present
-    return many and facts.dates < present and (not is_quantity or numbers_something(column))
+    if not many or facts.dates == present:
+        return False
+    return not is_quantity(facts) or numbers_something(column) or may_be_steady(table, column)
+
+
+def is_quantity(facts: ColumnFacts) -> bool:
+    """Whether all values are numbers, and none has the form of a code."""
+    return facts.numbers == facts.rows - facts.nulls and not is_code(facts)
+
+
+def may_be_steady(table: Table, column: str) -> bool:
+    """Whether a column without a role has whole numbers close together, and its table has what stays with people."""
+    traits, has_role = find_traits(table), column in (*table.quasi_identifiers, *table.sensitive, *table.keep)
+    if has_role or not traits["sex"] or not (traits["place"] or traits["origin"] or traits["birth"]):
+        return False
+    distinct = table.facts(column).distinct
+    numbers = [float(text) for text in table.hash_values(column, max(0, int(log2(distinct / SAMPLE)))).texts]
+    are_whole = all(map(float.is_integer, numbers))
+    return are_whole and distinct >= CLOSE * (max(numbers) - min(numbers) + 1)
 
 
 def classify_by_values(table: Table, column: str, values: int, rows: int) -> str:
-    """The kind by the values of the column: stable where they decide birth, sex and place; numbers by its name."""
-    traits = find_traits(table)
-    constant = [*traits["birth"], *traits["sex"], *traits["place"]]
-    if traits["birth"] or (traits["sex"] and traits["place"]):
+    """The kind by the values of the column: stable or steady where they decide who somebody is; numbers by its name."""
+    traits, is_number = find_traits(table), numbers_something(column)
+    is_steady = not is_number and is_quantity(table.facts(column))
+    origin = traits["origin"] if is_steady else []
+    if traits["birth"] or (traits["sex"] and (traits["place"] or origin)):
+        constant = [*traits["birth"], *traits["sex"], *traits["place"], *origin]
         both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *constant)])
         if both - values <= EXCEPTIONS * (rows - values):
-            return "stable"
-    return "numbers" if numbers_something(column) else ""
+            return "steady" if is_steady else "stable"
+    return "numbers" if is_number else ""
 
 
 def changes_birth(table: Table, column: str, values: int, rows: int) -> bool:
@@ -245,7 +266,7 @@ def find_repeated_traits(table: Table) -> Iterator[Repeat]:
     the share 1 - s2 s3 of the births that repeat would have two.
     """
     traits = find_traits(table)
-    for combination in product(*(names or [""] for names in traits.values())):
+    for combination in product(*(traits[trait] or [""] for trait in ("birth", "sex", "place"))):
         columns = [name for name in combination if name]
         if not traits["birth"] or len(columns) < 2:
             return
@@ -283,8 +304,8 @@ def collision_probability(table: Table, column: str) -> float:
 
 
 def find_traits(table: Table) -> dict[str, Sequence[str]]:
-    """The loaded columns of date of birth, sex and place, by their names."""
-    patterns = {"birth": BIRTH, "sex": SEX, "place": PLACE}
+    """The loaded columns of date of birth, sex, place and origin, by their names."""
+    patterns = {"birth": BIRTH, "sex": SEX, "place": PLACE, "origin": ORIGIN}
     return {
         trait: [name for name in table.loaded if pattern.fullmatch(split_words(name))]
         for trait, pattern in patterns.items()

@@ -55,5 +55,5 @@ def attack_difference(versions: list[LinkedVersion], covers: list[Cover]) -> Att
 
 
 def find_smaller_k(versions: list[LinkedVersion]) -> int:
-    """Rows of the smallest class of either release."""
-    return min(int(version.linkage.release.sizes.min()) for version in versions)
+    """Rows of the smallest class of either release; the k that a series promises."""
+    return min(version.find_goal(int(version.linkage.release.sizes.min())) for version in versions)

@@ -16,6 +16,7 @@ from kech.audit.roles.names import (
     PART,
     STEM,
     Clue,
+    counts_time,
     counts_years,
     is_participle,
     read_name,
@@ -55,6 +56,7 @@ YES_OR_NO = [
     {"sim", "nao"},
 ]  # fmt: skip
 LIKELY, POSSIBLE, FAINT = 0.7, 0.4, 0.2
+DATES, YEARS = "dates of a person are often known", "years of a person are often known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +183,7 @@ def guess_role(column: str, look: Look) -> Guess:
         return as_guess(seen, by_name)
     if look.is_date:
         about = by_name if by_name and by_name.meaning.role == "quasi-identifier" else None
-        return (
-            as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
-        )
+        return as_guess(about, None) if about else guess("quasi-identifier", DATES, LIKELY)
     if by_name and by_name.confidence <= STEM and guess_event(column, look):
         by_name = None  # what happened is said more clearly than what the name sounds like
     if by_name and is_row_number(column, by_name, look):
@@ -196,8 +196,8 @@ def guess_role(column: str, look: Look) -> Guess:
 
 
 def are_codes(column: str, by_name: Clue, look: Look) -> bool:
-    """Whether few whole numbers stand for kinds of something, and do not count years; the name must be sure."""
-    if not look.is_whole or by_name.confidence <= STEM or counts_years(column):
+    """Whether few whole numbers stand for kinds of something, and do not count time; the name must be sure."""
+    if not look.is_whole or by_name.confidence <= STEM or counts_time(column):
         return False
     says, least = by_name.meaning.says, min(look.numbers)
     are_years = says == PLACE_OF_LIFE and least != 1 and look.largest <= MOST_SCHOOL  # of school or of work
@@ -230,7 +230,7 @@ def guess_by_counts(column: str, look: Look) -> Guess:
     if (numbers_rows := guess_identifier(look)) is not None:
         return numbers_rows
     if look.is_number and counts_years(column) and (look.largest <= OLDEST or are_calendar_years(look)):
-        return guess("quasi-identifier", "years of a person are often known", STEM)
+        return guess("quasi-identifier", YEARS, STEM)
     if (outcome := guess_outcome(column, look)) is not None:
         return outcome
     if 2 <= facts.distinct <= FEW and not look.is_number:
@@ -404,15 +404,25 @@ def follow_times(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Ite
 
 
 def tell_outcomes(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
-    """Columns of which little is known, whose missing values tell a sensitive flag: causes of those who died."""
+    """Columns of which little is known, whose missing values tell a sensitive flag: causes of those who died.
+
+    Where they have many values, as dates of what happened, they are not published.
+    """
     flags = [name for name, each in guesses.items() if each.role == "sensitive" and looks[name].is_flag]
     flags = [name for name in flags if not looks[name].facts.nulls]
-    open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and looks[name].facts.nulls]
+    known = {name for name, each in guesses.items() if each.confidence > POSSIBLE and not says_time(each)}
+    open_ones = [name for name in guesses if name not in known and looks[name].facts.nulls]
     for name, flag in [(name, flag) for name in open_ones for flag in flags][: count_pairs(table)]:
         together, _, most = table.engine.count_repeats([table.index(name), table.index(flag)])
         values = looks[name].facts.distinct
-        if together == values + 1 <= FEW < looks[name].facts.rows > most / NEARLY_CONSTANT:
-            yield name, guess("sensitive", f"it tells {flag!r}, by where it is empty", STEM)
+        if together == values + 1 and FEW < looks[name].facts.rows > most / NEARLY_CONSTANT:
+            role = "sensitive" if together <= FEW else "plain"
+            yield name, guess(role, f"it tells {flag!r}, by where it is empty", STEM)
+
+
+def says_time(guess: Guess) -> bool:
+    """Whether a guess rests on nothing but that values are dates or years."""
+    return guess.reason in (DATES, YEARS)
 
 
 def times_event(column: str, look: Look) -> bool:

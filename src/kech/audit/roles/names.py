@@ -52,6 +52,10 @@ LINK = "s"  # between the words of a German or Dutch compound
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
 NUMBERS = ("num", "nr", "no", "number", "numero", "nummer", "id")
 RATES, YEARS = ("rate", "rates", "rated", "rating"), ("years", "yrs", "jahre", "annees", "anos", "anni", "jaren")
+TIMES = """
+    days weeks months nights tage wochen monate nachte jours semaines mois nuits dias semanas meses noches giorni
+    settimane mesi notti dagen weken maanden nachten noites
+"""
 WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
 STEM = 0.5
 SHORTEST_CUT = 3  # letters of each of several words that are cut short
@@ -210,6 +214,16 @@ def counts_years(column: str) -> bool:
     """
     words = split_words(column).split("_")
     return any(word in YEARS or word.startswith(("yrs", "yr")) for word in words) and words not in (["year"], ["yr"])
+
+
+def counts_time(column: str) -> bool:
+    """Whether a name counts days, weeks, months or years of something.
+
+    >>> [counts_time(name) for name in ("months_in_school", "yrs.since.phd", "month", "day")]
+    [True, True, False, False]
+    """
+    words = split_words(column).split("_")
+    return counts_years(column) or (len(words) > 1 and any(word in TIMES.split() for word in words))
 
 
 def says_number(column: str) -> bool:

@@ -267,7 +267,8 @@ QUASI_IDENTIFIERS = (
         work_experience years_of_experience yrs_exp yoe tenure ~expr potential_experience berufserfahrung
         berufsjahre experience_professionnelle experiencia experiencia_laboral esperienza werkervaring
         experiencia_profissional pay_grade paygrade salary_grade career_years
-        arbeitszeit beschaeftigungsgrad""",
+        arbeitszeit beschaeftigungsgrad uberstunden ueberstunden overtime_hours heures_supplementaires
+        horas_extra overuren""",
     ),
     Meaning(
         PLACE_OF_LIFE,
@@ -386,7 +387,8 @@ SENSITIVE = (
         chlamydia herpes hpv sti ebola neuropathy nephropathy retinopathy glaucoma cataract blindness deafness vision
         hearing mobility paralysis dyslexia nausea vomiting diarrhea dyspnea breathlessness fatigue dizziness seizure
         seizures rash swelling bleeding oxygen_therapy ventilator ventilation intubation intensive_care emergency_visit
-        er_visits hospital_stay hospital_days admission_diagnosis discharge_diagnosis cause_of_death underlying_cause
+        er_visits hospital_stay hospital_days days_in_hospital krankenhaustage
+        admission_diagnosis discharge_diagnosis cause_of_death underlying_cause
         severity ~grav gravity ~prognosis accident accidents work_accident fall falls fracture trauma wound burn
         poisoning overdose neumonia ~gripe ~grippe asma asthme obesidad obesite obesitas fettleibigkeit ubergewicht
         uebergewicht adipositas diabete diabetico cancro krebs kanker tumore herzinfarkt schlaganfall infarto ictus avc

@@ -28,23 +28,26 @@ RENAMED = (
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
-MOST_EXCHANGED = 0.5  # of the rows of the table are new, and half as many that were ever published are gone
+MOST_EXCHANGED = 0.5  # of the rows of the table are new, and half as many, or half of those ever published, are gone
 EXCHANGED = (
-    "most {whom} of the table are new, and about as many that the series knows are gone. If they are the same ones, "
-    "with other keys and other cells, each would stand in two cohorts: write keys and cells as before. If they are "
-    "others (each table has a month of its own), say so: --most-changed 100%."
+    "most {whom} of the table are new, and about as many that the series knows, or most of these, are gone. If they "
+    "are the same ones, with other keys and other cells, each would stand in two cohorts: write keys and cells as "
+    "before. If they are others (each table has a month of its own), say so: --most-changed 100%."
 )
 
 
-def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int) -> None:
-    """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys."""
+def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int, since: int) -> None:
+    """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys.
+
+    `since` is the version of which the owner said last that its new rows are others.
+    """
     if table.row_key and published.any():
-        check_keys(store, table, match, published, most, k)
+        check_keys(store, table, match, published, most, k, since)
     if most < 1 and are_exchanged(match, bool(table.person)):
         raise BadSeries(store.folder, EXCHANGED.format(whom="people" if table.person else "rows"))
 
 
-def check_keys(store: Store, table: Table, match: Match, published: Bools, most: float, k: int) -> None:
+def check_keys(store: Store, table: Table, match: Match, published: Bools, most: float, k: int, since: int) -> None:
     """Refuse known keys whose rows have other cells, and known cells under other keys."""
     known = match.present & published
     changed = int((match.corrected & known).sum())
@@ -54,19 +57,19 @@ def check_keys(store: Store, table: Table, match: Match, published: Bools, most:
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
-    if most < 1 and (renamed := find_renamed(match, published, k) or find_trickle(match, published, k)):
+    if most < 1 and (renamed := find_renamed(match, published, k) or find_trickle(match, published, k, since)):
         raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 
 def are_exchanged(match: Match, by_people: bool) -> bool:
-    """Whether most rows (or people) of the table are new, while about as many that the series knows are gone."""
-    gone, rows = int((~match.present).sum()), len(match.same) + len(match.history_row)
+    """Whether most rows (or people) of the table are new, while as many that the series knows, or most, are gone."""
+    stayed, known, rows = int(match.present.sum()), len(match.present), len(match.same) + len(match.history_row)
     new = len(match.new)
     if by_people and new > MOST_EXCHANGED * rows:
-        known, now = (np.unique(first_half(people)) for people in (match.history.people, match.people_now()))
-        both, rows = len(np.intersect1d(known, now)), len(now)
-        gone, new = len(known) - both, rows - both
-    return new > MOST_EXCHANGED * rows and gone > MOST_EXCHANGED * new
+        people, now = (np.unique(first_half(people)) for people in (match.history.people, match.people_now()))
+        stayed, known, rows = len(np.intersect1d(people, now)), len(people), len(now)
+        new = rows - stayed
+    return new > MOST_EXCHANGED * rows and known - stayed > MOST_EXCHANGED * min(new, known)
 
 
 def find_renamed(match: Match, published: Bools, k: int) -> int:
@@ -84,8 +87,8 @@ def find_renamed(match: Match, published: Bools, k: int) -> int:
     return max(counts, default=0)
 
 
-def find_trickle(match: Match, published: Bools, k: int) -> int:
-    """Rows that left and came again under other keys, a few in each version; 0 where none did now, or by accident.
+def find_trickle(match: Match, published: Bools, k: int, since: int) -> int:
+    """Rows that left and came again under other keys, a few in each version after one; 0 where it may be chance.
 
     Compared are rows whose cells nobody had before them: those that are gone with those that stayed, born together.
     """
@@ -95,7 +98,8 @@ def find_trickle(match: Match, published: Bools, k: int) -> int:
     born = match.history.cohorts.born[rows.cohort]
     which = number_alike(np.concatenate([rows.cells, match.cells[match.new]]))
     own, now = which[: len(born)], which[len(born) :]
-    is_first, is_twin = find_first(own, born), (np.bincount(which) > 1)[own]
+    later = np.bincount(np.concatenate([own[born > since], now]), minlength=int(which.max()) + 1)[own]
+    is_first, is_twin = find_first(own, born), later > (born > since)
     gone, stayed = is_first & ~match.present, is_first & match.present & published
     left, kept, twins = (np.bincount(born[some], minlength=versions) for some in (gone, stayed, stayed & is_twin))
     ratio = left / np.maximum(kept, 1)

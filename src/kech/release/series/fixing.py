@@ -82,9 +82,9 @@ def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise BadOption(
             "--series",
             "its first release fixed columns, hierarchies, goals, labels and format. Different now: "
-            f"{', '.join(options)}. Ask as the first time. Or begin a new series in another folder: with new rows "
-            "only, or once all versions of this one are forgotten, if nobody received them (kech series FOLDER "
-            "--forget).",
+            f"{', '.join(options)}. Ask as the first time; all but hierarchies may be omitted. Or begin a new series "
+            "in another folder: with new rows only, or once all versions of this one are forgotten, if nobody received "
+            "them (kech series FOLDER --forget).",
         )
 
 

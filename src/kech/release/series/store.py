@@ -56,6 +56,7 @@ class SeriesVersion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     files: dict[str, str]  # of this version, in the folder, with their SHA-256
     counts: dict[str, int]
     draft: str = ""  # while it is put in place: a file that is gone once it is
+    said_new: bool = False  # whether the owner said that all new rows are others (--most-changed 100%)
 
 
 class SeriesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -53,7 +53,8 @@ def render_svg(picture: Picture, *, is_bare: bool = True) -> Markup:
         box = np.array([[patch.x, patch.x + patch.width, patch.y, patch.y + patch.height]])
         parts += paint_boxes(box, patch.colour, box if patch.striped else box[:0])
         sides = {"x": px(patch.x), "y": px(patch.y), "width": px(patch.width), "height": px(patch.height)}
-        parts += [tag("rect", **sides, fill="none", stroke=GREY, stroke_width="0.5")] * (patch.colour == PAPER)
+        is_like_page = patch.colour in (PAPER, INK)  # of a light or of a dark page
+        parts += [tag("rect", **sides, fill="none", stroke=GREY, stroke_width="0.5")] * is_like_page
     parts += [render_text(words, words.x, words.y, bold=bold) for words, bold in around.texts]
     size = f"0 0 {px(around.width)} {px(around.height)}"
     font = {"font_family": FAMILY, "font_size": px(picture.font)}
