@@ -1000,13 +1000,13 @@ def test_whatever_a_user_can_provoke_is_told_in_german(visit, tmp_path):
 
 def of_columns(folder):
     """Hints and doubts about the columns of the tables that are walked."""
-    for name, (make, _) in WALKS.items():
-        if name != "large":
-            (folder / "walked.csv").write_bytes(make())
-            with kech.read_table(folder / "walked.csv") as table:
-                seen = kech.inspect_table(table).to_json()
-            yield from filter(None, (column[key] for column in seen["columns"] for key in ("hint", "trouble")))
-            yield from seen["repeated_people"]
+    tables = {name: make for name, (make, _) in WALKS.items() if name != "large"} | {"survey": survey_like}
+    for make in tables.values():
+        (folder / "walked.csv").write_bytes(make())
+        with kech.read_table(folder / "walked.csv") as table:
+            seen = kech.inspect_table(table).to_json()
+        yield from filter(None, (column[key] for column in seen["columns"] for key in ("hint", "trouble")))
+        yield from seen["repeated_people"]
 
 
 def messages():
@@ -1146,6 +1146,27 @@ def titanic_like(rows=900):
             for number in range(rows)
         ]
     )
+
+
+def survey_like(rows=400):
+    """Answers: codes for what is not known, texts among few numbers, spellings, foreign dates and decimals."""
+    made = []
+    for row in range(rows):
+        age, town = 18 + row % 60, ("Graz", "graz ", "Linz")[row % 3]
+        code = ("98", "99")[row % 2] if row % 20 == 0 else row % 8
+        steps = "many" if row % 50 == 0 else row % 9
+        made.append(
+            {
+                "age": age,
+                "answer": code,
+                "steps": steps,
+                "town": town,
+                "born": f"{row % 28 + 1}.{row % 12 + 1}.1980",
+                "size": f"1,{row % 90 + 10}",
+                "mark": "NA" if row % 9 == 0 else "x",
+            }
+        )
+    return to_csv(made)
 
 
 TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}

@@ -831,6 +831,10 @@ const GERMAN = [
   [/^Its prefixes often make better labels than sets: .+\.$/, "Seine Anfänge geben oft bessere Etiketten als Mengen: Lesen Sie ihn als Hierarchie, unter {blurred}."],
   [/^It looks like a code: --axis .+ shortens it to its beginning\.$/, "Es sieht nach einem Code aus, der sich auf seinen Anfang kürzen lässt: {kind}."],
   [/^It looks like a code: it is read so\.$/, "Es sieht nach einem Code aus und wird so gelesen."],
+  [/^Nearly all its values are numbers or dates, and a few are not: it is read so\.$/, "Fast alle Werte sind Zahlen oder Daten, einige nicht; die Spalte wird so gelesen."],
+  [/^Nearly all its values are numbers or dates, and a few are not: --axis .+ makes sets of them\.$/, "Fast alle Werte sind Zahlen oder Daten, einige nicht: als Mengen lesen ({kind})."],
+  [/^Do the others mean missing\?$/, "Bedeuten die anderen, dass ein Wert fehlt?"],
+  [/^Then say --null-values\.$/, "Dann nennen Sie sie unter {file}, {nulls}."],
   [/^Its numbers seem to be codes without an order: it is read so\.$/, "Die Zahlen scheinen Codes ohne Ordnung zu sein und werden so gelesen."],
   [/^Its numbers seem to be codes without an order: --axis .+ makes sets of them\.$/, "Die Zahlen scheinen Codes ohne Ordnung zu sein: als Mengen lesen ({kind})."],
   // how a table is read
@@ -902,8 +906,8 @@ const GERMAN = [
   // hints at columns
   [/^(?:1 value is|([\d,]+) values are) spelled in several ways(?: each)? \(capitals, spaces and the like\): (l, t and alpha count each once|kech takes each spelling for another value)\.$/, (_, many, means) => `${many ? `${many} Werte sind` : "1 Wert ist"} verschieden geschrieben (Großschreibung, Leerzeichen und Ähnliches): ${means.startsWith("l,") ? "l, t und alpha zählen jeden einmal" : "kech nimmt jede Schreibung für einen anderen Wert"}.`],
   [/^--fold-variants joins them; in a plan, fold_variants = true below \[input\]\.$/, "Das vereint sie: {fold_variants}."],
-  [/^Codes such as (\S+) look like 'not known' \(([\d,]+) rows\)\.$/, "Zahlen wie $1 sehen nach „unbekannt“ aus ($2 Zeilen)."],
-  [/^If they are, empty these cells in the file, or say --null-values=.+, which holds for every column\.$/, "Wenn sie das sind, leeren Sie diese Zellen in der Datei, oder nennen Sie die Zahl unter {nulls}; das gilt für alle Spalten."],
+  [/^Codes such as (.+) look like 'not known' \(([\d,]+) rows\)\.$/, "Zahlen wie $1 sehen nach „unbekannt“ aus ($2 Zeilen)."],
+  [/^If they are, empty these cells in the file, or say (.+), which holds for every column\.$/, "Wenn sie das sind, leeren Sie diese Zellen in der Datei, oder nennen Sie die Zahl unter {nulls}; das gilt für alle Spalten."],
   repeating("Columns? (.+?) repeats?(?: together)?", "$1 wiederholt sich"),
   repeating("Column (.+?) is an identifier and repeats", "Spalte $1 hat die Rolle {role:identifier} und wiederholt sich"),
   repeating("Column (.+?) is an identifier with fewer values than there are people by --person", "Spalte $1 hat die Rolle {role:identifier} und weniger Werte, als es Personen gibt"),
@@ -1134,7 +1138,7 @@ function tell(text, fill) {
 // A message of kech in the language of the page, or null where one of its sentences is only in English.
 export function translate(message, fill) {
   if (spoken !== "de") return null;
-  const sentences = message.trim().split(/(?<=[.?!]) +(?=[A-Z0-9])/), told = sentences.map((text) => tell(text, fill));
+  const sentences = message.trim().split(/(?<=[.?!]) +(?=[A-Z0-9]|--)/), told = sentences.map((text) => tell(text, fill));
   return told.every(Boolean) ? told.join(" ") : null;
 }
 

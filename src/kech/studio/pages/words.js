@@ -29,6 +29,8 @@ const PHRASES = [
   [/, then --hierarchies trees\./, "."],
   [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
   [/make it a quasi-identifier, or leave it out\./, "give it the role {role:quasi-identifier}, or leave it out."],
+  [/a few are not: --axis .+? makes sets of them\./, "a few are not: read them as sets, under {blurred}."],
+  [/Then say --null-values\./, "Then list them as {nulls}, under {file}."],
   [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
   [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
@@ -44,7 +46,7 @@ const PHRASES = [
 ];
 
 // A hint whose advice was followed says so.
-export const followed = (hint) => hint.replace(/(It looks like a code|Its numbers seem to be codes without an order): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so.");
+export const followed = (hint) => hint.replace(/(It looks like a code|Its numbers seem to be codes without an order|Nearly all its values are numbers or dates, and a few are not): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so.");
 
 // A label without its explanation.
 const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
