@@ -268,3 +268,41 @@ def test_a_value_that_is_given_away_is_said_with_its_share_its_remedy_and_its_pr
     assert "Protected by l, and published as they are" in kech.make_report(better).html
     monkeypatch.setattr("kech.release.sharing.price_diversity", lambda *_: found["loss"] - 0.0003)
     assert "--l 2 mends it, at about the same loss." in run("release", *words, "-o", safe).out
+
+
+def with_outliers(count):
+    """Classes of 60 equal rows, some of which give their value away, and outliers, whose values no other row has."""
+    draw, rows = random.Random(5), []
+    for group in range(20):
+        place = (f"A{group % 8}", f"B{group // 8}", f"C{group * 3 % 8}")
+        rows += [(*place, "p" if group < 6 else draw.choice("pqrs")) for _ in range(60)]
+    rows += [(f"X{i}", f"Y{i}", f"Z{i}", "q") for i in range(count)]
+    return pa.table(dict(zip("abcd", map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def test_a_certificate_does_not_tell_how_many_rows_fewer_than_k_were_left_out(tmp_path):
+    """It is as if another number of rows were left out, but for the digest of the shuffled file."""
+    documents = []
+    for count in (1, 3, 8):
+        with kech.read_table(with_outliers(count), quasi_identifiers=list("abc"), sensitive=["d"]) as table:
+            release = kech.make_release(table, k=20, suppress=0.05, effort="quick")
+            kech.publish_release(release, tmp_path / f"{count}", "safe.csv", ledger=False)
+        assert release.partition.suppressed == count
+        document = json.loads((tmp_path / f"{count}" / "safe.csv.certificate.json").read_text("utf-8"))
+        del document["file"]["sha256"]
+        documents.append(document)
+    assert documents[0]["loss_with_l_2"] > documents[0]["claims"]["loss"]
+    assert documents[0]["claims"]["suppressed"] == "<20"
+    assert all(document == documents[0] for document in documents)
+
+
+def test_each_way_to_write_a_release_states_what_two_values_cost(tmp_path):
+    with kech.read_table(with_outliers(0), quasi_identifiers=list("abc"), sensitive=["d"]) as table:
+        release = kech.make_release(table, k=20, effort="quick")
+        written = release.write(tmp_path / "safe.csv", ledger=False)
+        told = release.summarize(tmp_path / "safe.csv", written)["loss_with_l_2"]
+        kech.publish_release(release, tmp_path / "folder", "safe.csv", ledger=False)
+        mended = kech.make_release(table, k=20, l=2, effort="quick").public_loss
+    published = json.loads((tmp_path / "folder" / "safe.csv.certificate.json").read_text("utf-8"))
+    assert told <= written["loss_with_l_2"] == published["loss_with_l_2"] < told + 0.001 + 1e-9
+    assert written["claims"]["loss"] < mended <= told + 1e-12

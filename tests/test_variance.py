@@ -4,10 +4,12 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import kech
 from cutting import check_partition, code_points, cut
+from kech._kernels import VarianceSearch
 from kech.errors import BadOption
 from kech.points.partition import build_partition
 from strategies import seeds
@@ -193,7 +195,9 @@ def test_what_goes_by_widths_is_refused(said):
         kech.Request().override(objective="variance", k=5, **said)
 
 
-def test_people_with_several_rows_are_refused():
+def test_people_with_several_rows_are_refused_before_a_table_is_read():
+    with pytest.raises(BadOption, match="counts people"):
+        kech.Request().override(objective="variance", person=["who"])
     frame = numbers("random", 60, 2).append_column("who", pa.array([i // 2 for i in range(60)]))
     with (
         kech.read_table(frame, quasi_identifiers=["x0", "x1"], person=["who"]) as table,
@@ -206,3 +210,67 @@ def test_another_cut_forgets_the_objective():
     request = kech.Request().override(objective="variance").override(cut="minimal")
 
     assert request.cut.objective == "width"
+
+
+NUMBERS = ["x0", "x1", "x2"]
+
+
+@pytest.mark.parametrize("sensitive", [[], ["job"]], ids=["alone", "sensitive"])
+@pytest.mark.parametrize("cuts", [["local", "domain"], ["domain", "local"], ["regime", "minimal", "local"]], ids=str)
+def test_other_cuts_beside_it_are_made_and_measured_by_width(cuts, sensitive):
+    frame = numbers("clusters", 120, 3, 4).append_column("job", pa.array(["a", "b", "c", "d"] * 30))
+    with kech.read_table(frame, quasi_identifiers=NUMBERS, sensitive=sensitive) as table:
+        mixed_rows = kech.compute_spectrum(table, k=[3, 5], cut=cuts, objective="variance").rows()
+        of_plan = kech.Request().override(objective="variance")
+        assert kech.compute_spectrum(table, of_plan, k=[3, 5], cut=cuts).rows() == mixed_rows
+        for name in cuts:
+            objective = "variance" if name == "local" else "width"
+            alone = kech.compute_spectrum(table, k=[3, 5], cut=name, objective=objective).rows()
+            assert [row for row in mixed_rows if row["cut"] == name] == alone
+            assert all((row["variance"] is not None) == (name == "local") for row in alone)
+        with pytest.raises(BadOption, match="can make variance small"):
+            kech.compute_spectrum(table, k=[3], cut=[name for name in cuts if name != "local"], objective="variance")
+
+
+@pytest.mark.parametrize("order", [("local", "domain"), ("domain", "local"), ("regime", "local")], ids=str)
+def test_a_command_compares_cuts_in_any_order(run, folder, order):
+    source = folder / "numbers.csv"
+    pa.csv.write_csv(numbers("clusters", 120, 3, 4), source)
+    words = (source, "--qi", *NUMBERS, "--k", "3", "--objective", "variance", "--json")
+    shown = run("spectrum", *words, "--cut", *order)
+    assert shown.code == 0
+    assert {row["cut"]: row["variance"] is None for row in shown.json["spectrum"]} == {
+        name: name != "local" for name in order
+    }
+    assert run("spectrum", *words, "--cut", "domain", "regime").code == 2
+    assert run("spectrum", *words, "--cut", "local", "best").code == 2
+
+
+@pytest.mark.parametrize("seed", seeds(6))
+def test_with_goals_the_variance_never_falls_as_k_grows(seed):
+    with kech.read_table(mixed(160, seed), quasi_identifiers=["age", "pay", "town"], sensitive=["job"]) as table:
+        rows = kech.compute_spectrum(table, k=[2, 3, 5, 8, 12], objective="variance", l=4, grid="exact").rows()
+    variances = [row["variance"] for row in rows]
+    assert variances == sorted(variances)
+    assert all(row["l"] >= 4 for row in rows)
+
+
+@pytest.mark.parametrize(("steps", "is_released"), [(0, False), (1, True), (3, True)])
+def test_ctrl_c_at_any_step_ends_the_search_with_the_best_so_far(monkeypatch, steps, is_released):
+    """The first step makes the classes: before it there is nothing to release."""
+
+    class Pressed(VarianceSearch):
+        def step(self, threads):
+            if not steps:
+                raise KeyboardInterrupt
+            super().step(threads)
+            if self.rounds == steps:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("kech.cuts.variance.VarianceSearch", Pressed)
+    with kech.read_table(numbers("skewed", 90, 3, 2), quasi_identifiers=NUMBERS) as table:
+        if is_released:
+            assert kech.make_release(table, k=3, objective="variance").partition.k >= 3
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                kech.make_release(table, k=3, objective="variance")

@@ -20,7 +20,7 @@ from kech.request import FIELDS, Cut, Goal, Request, check_ks
 from kech.request.parts import CUTS, FEW_KS
 from kech.tables.frames import as_frame
 from kech.tables.repeats import warn_of_repeats
-from kech.tables.table import Table, check_is_table
+from kech.tables.table import Table, check_is_request, check_is_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,11 @@ def compute_spectrum(
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    request = table.resolve_request(request, fields | {"cut": cut_with_most_options(cuts)})
+    check_is_request(request)
+    base = (request or table.request).pick_cut(cuts or (), fields.get("objective"))
+    request = table.resolve_request(request, fields | {"cut": base})
     warn_of_repeats(table)
-    selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
+    selected = [select_cut(request.cut, name) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
     request.goal.refuse_sample("a spectrum compares many k on the rows themselves.")
     if request.cut.target is not None:
@@ -157,18 +159,17 @@ def compute_spectrum(
 
 
 def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of one cut or of several, checked."""
+    """The names of one cut or of several; none at all is refused."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
-    for name in cuts:
-        FIELDS["cut"].check(name)
     if not cuts:
         raise unusable_value("--cut", f"Choose among {', '.join(CUTS)}.")
     return cuts
 
 
-def cut_with_most_options(cuts: Sequence[str] | None) -> str | None:
-    """The one of these cuts that accepts the most options: a request can name only one."""
-    return next((cut for cut in ("regime", "minimal", *CUTS) if cut in (cuts or ())), None)
+def select_cut(cut: Cut, name: str) -> Cut:
+    """The options of a cut for another one: a cut that makes no variance small is measured by width."""
+    objective = cut.objective if CUTS[name].has_objective else FIELDS["objective"].default
+    return msgspec.structs.replace(cut, cut=name, eps=None, objective=objective)
 
 
 def measure_cut(

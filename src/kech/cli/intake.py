@@ -87,8 +87,8 @@ class TypedOptions:
 
         `shows_t` is true for a command that shows t without a goal for it.
         """
-        typed = self.typed | ({"cut": cuts[0]} if cuts else {})
         before = default if default and not self.plan else read_plan_or_default(self.plan)
+        typed = self.typed | ({"cut": before.pick_cut(cuts, self.typed.get("objective"))} if cuts else {})
         if default and not before.series.key:
             before = before.override(key=default.series.key)
         request = before.override(**typed)

@@ -1,12 +1,13 @@
 """Meeting goals: from classes of k rows to classes that also keep the goals for the sensitive columns.
 
 A class that breaks a goal trades rows with its neighbours or is merged with one, whichever adds less loss, until all
-hold; what has become too large is parted again where both parts hold.  Merging never breaks a goal that holds by rows
+hold; what has become too large is parted again where both parts hold.  Repair goes by widths, also where the objective
+is variance; whole partitions are then compared by variance.  Merging never breaks a goal that holds by rows
 (models.py), so what all rows as one class miss by rows is refused.  By people merging may break one: a person in both
 classes counts once.  Then what was repaired is published where it holds, also if all rows as one class do not.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from kech._kernels import Aims, repair_classes
 from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss, protected_loss
 from kech.cuts.protection import expected_widths, protect_labels
+from kech.cuts.variance import find_variance
 from kech.errors import GoalNotMet
 from kech.points.models import all_classes_meet, format_figures, worst_figures
 from kech.points.partition import (
@@ -30,6 +32,8 @@ from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
 from kech.system.console import report
 
+Worth = Callable[[Partition], float]  # of two partitions the one of less is better
+
 UNMET = "No partition that kech tried reaches it by people, and all rows in one class reach"
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
 MOST_REPAIRS = 4  # of classes that break a goal by people because they are printed alike; one was enough so far
@@ -40,21 +44,22 @@ def cut_for_goals(
     cut_searched: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
-    whole = check_reachable(points, goal)
+    whole, by_variance = check_reachable(points, goal), cut.objective == "variance"
+    worth, draft_worth = (find_variance, find_variance) if by_variance else (protected_loss, mean_loss)
     repaired: dict[int, Partition] = {}
     for starts in start_sizes(ks, goal, points.people):
         partitions = list(cut_searched(points, starts, cut, run))
-        if repaired and is_dearer(partitions[-1], list(repaired.values())[-1], goal):
+        if repaired and is_dearer(partitions[-1], list(repaired.values())[-1], goal, worth):
             break
         for k, partition in zip(starts, partitions, strict=True):
             report("meeting goals")
-            repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points)
+            repaired[k] = meet_goals(partition, k, goal, split_points=run.split_points, worth=draft_worth)
     if not keeps_goals(whole, goal):
         repaired = {k: partition for k, partition in repaired.items() if keeps_goals(partition, goal)}
     if max(repaired, default=0) < max(ks):
         check_goals(whole, goal, UNMET)
     sizes = sorted({*ks, *repaired})
-    best = enforce_monotone_loss(sizes, [repaired[min(j for j in repaired if j >= k)] for k in sizes])
+    best = enforce_monotone_loss(sizes, [repaired[min(j for j in repaired if j >= k)] for k in sizes], worth)
     return iter([best[sizes.index(k)] for k in ks])
 
 
@@ -68,15 +73,17 @@ def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> Iterator[list[int
     yield from ([sizes[-1] << doubling] for doubling in range(1, DOUBLINGS + 1) if sizes[-1] << doubling <= people)
 
 
-def is_dearer(larger: Partition, repaired: Partition, goal: Goal) -> bool:
+def is_dearer(larger: Partition, repaired: Partition, goal: Goal, worth: Worth) -> bool:
     """Whether a cut for a larger k loses more than what was repaired for a smaller one.
 
     Its own repair can only add to that, and a still larger k loses still more.
     """
-    return keeps_goals(repaired, goal) and protected_loss(larger) >= protected_loss(repaired)
+    return keeps_goals(repaired, goal) and worth(larger) >= worth(repaired)
 
 
-def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool = True) -> Partition:
+def meet_goals(
+    partition: Partition, k: int, goal: Goal, *, split_points: bool = True, worth: Worth = mean_loss
+) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows.
 
     By people it may keep them only where all rows as one class do.
@@ -87,9 +94,8 @@ def meet_goals(partition: Partition, k: int, goal: Goal, *, split_points: bool =
     repaired = repair(assigned, k, goal, split_points=split_points, part_all=False)
     if repaired.classes > HARD * assigned.classes:
         return repaired
-    return min(
-        repaired, repair(merge_all_classes(assigned), k, goal, split_points=split_points, part_all=True), key=mean_loss
-    )
+    parted = repair(merge_all_classes(assigned), k, goal, split_points=split_points, part_all=True)
+    return min(repaired, parted, key=worth)
 
 
 def repair(assigned: Partition, k: int, goal: Goal, *, split_points: bool, part_all: bool) -> Partition:

@@ -12,7 +12,7 @@ The search begins with MDAV (Domingo-Ferrer, Mateo-Sanz 2002), in blocks of larg
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic
 
@@ -20,16 +20,29 @@ from kech._kernels import VarianceSearch, Widths, bound_variance, measure_varian
 from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.local import Run, choose_effort, enforce_monotone_loss, space_out
 from kech.cuts.starts import order_along
-from kech.errors import BadOption
 from kech.points.partition import Partition, build_partition
 from kech.points.points import Points
 from kech.request import Cut
 from kech.request.parts import FEW_KS
 from kech.system.console import accept_interrupts, report
 
-# Look-ups of the search for each row, of a large table at most these and for each row these.  Measured on nine tables
-# of 834 to 4,092 rows at k = 3, 5 and 10: quick is 3 to 16 % below MDAV, normal 5 to 19 %.  Best was not measured.
-EFFORTS = {"quick": (2e4, 1e8, 1.5e4), "normal": (2.5e5, 1e9, 3e4), "best": (4e6, 2e10, 3e5)}
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Look-ups of a search: `each_row` of a small table; of a large one `at_once`, and `further` for each row."""
+
+    each_row: float
+    at_once: float
+    further: float
+
+    def count(self, rows: int) -> float:
+        """The look-ups for a table of so many rows: the smaller of the two sums."""
+        return min(self.each_row * rows, self.at_once + self.further * rows)
+
+
+# Measured on nine tables of 834 to 4,092 rows at k = 3, 5 and 10: normal is 6 to 16 % below MDAV
+# (benchmarks/pages/held_out.md).  Quick was 3 to 16 % below it when this was built; best was not measured.
+EFFORTS = {"quick": Effort(2e4, 1e8, 1.5e4), "normal": Effort(2.5e5, 1e9, 3e4), "best": Effort(4e6, 2e10, 3e5)}
 CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched
 STUCK, GAIN = 24, 1e-4  # so many rounds that gain less than this share end the search
 MOST_BOUNDED = 30_000  # points: all pairs are compared
@@ -37,8 +50,6 @@ MOST_BOUNDED = 30_000  # points: all pairs are compared
 
 def cut_variance(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
     """A partition for each k, ascending; the variance never falls as k grows."""
-    if points.person is not None:
-        raise BadOption("--objective", "variance counts rows, and here k counts people. Omit it.")
     effort = choose_effort(ks, cut.effort)
     searched = list(ks) if len(ks) <= FEW_KS else space_out(ks, CHAIN_FACTOR)
     partitions = {k: search_variance(points.published_at(k), k, effort, run) for k in searched}
@@ -53,14 +64,16 @@ def search_variance(points: Points, k: int, effort: str | float, run: Run) -> Pa
     state = VarianceSearch(points.codes, points.weights, finest_metric(points), weights, *how)
     progress, cells = progress_of(points.rows, effort), points.rows * len(points.axes)
     last, gained = inf, 0
-    state.step(run.threads)
     try:
+        state.step(run.threads)
         while (done := progress(state.work)) < 1 and state.rounds - gained <= STUCK and not run.stopped:
             report(f"searching at k={k}, variance {state.price / cells:.4f}", done)
             state.step(run.threads)
             if state.price < last * (1 - GAIN):
                 last, gained = state.price, state.rounds
     except KeyboardInterrupt:
+        if not state.rounds:  # there are no classes yet
+            raise
         run.stopped = True
         accept_interrupts()
         report(f"stopped at k={k}", 1.0)
@@ -70,8 +83,7 @@ def search_variance(points: Points, k: int, effort: str | float, run: Run) -> Pa
 def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
     """The share of the effort that is spent after some work: of the work, or of the time."""
     if isinstance(effort, str):
-        each, most, more = EFFORTS[effort]
-        enough = min(each * rows, most + more * rows)
+        enough = EFFORTS[effort].count(rows)
         return lambda work: work / enough
     begin = monotonic()
     return lambda _: (monotonic() - begin) / effort if effort else 1.0

@@ -255,8 +255,8 @@ def mean_loss(partition: Partition) -> float:
 
 def published_loss(partition: Partition) -> float:
     """The loss of the published rows only, for releases that hide the number of suppressed rows."""
-    published = partition.rows_in - partition.suppressed
-    return (mean_loss(partition) * partition.rows_in - partition.suppressed) / published
+    widths = class_widths(partition) * partition.points.column_weights
+    return float((partition.sizes[:, None] * widths).mean(axis=1).sum() / partition.sizes.sum())
 
 
 def discernibility(partition: Partition) -> int:

@@ -18,7 +18,7 @@ from kech.axes.ranks import count_members
 from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at_eps
 from kech.errors import BadOption, unusable_value
-from kech.points.partition import Partition
+from kech.points.partition import Partition, mean_loss
 from kech.release.column_costs import ColumnCost, compute_column_costs
 from kech.release.making import build_request_points, check_request
 from kech.release.plane import Plane, see_plane
@@ -135,7 +135,7 @@ def preview_release(release: Release, on: Sequence[str], rows: int, *, costs: bo
     classes = find_class_of_loaded_rows(release)[: len(before)].tolist() if rows else []
     after = [None if group < 0 else label_row(release, row, group) for row, group in zip(before, classes, strict=True)]
     left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
-    shared = weigh_shared_values(partition, release.request, with_price=costs)
+    shared = weigh_shared_values(partition, release.request, mean_loss if costs else None)
     says = release_words(figures | {"k": partition.k}, parameters, left_out, shared=shared, of_people=of_people)
     plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     shown = (tuple(says), release.columns, before, after, plane)

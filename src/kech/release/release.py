@@ -81,7 +81,6 @@ class Release:
     request: Request
     most_rows: int = 1  # of one person of the table
     admissions: list[Admission] = field(default_factory=list, init=False)  # one for each file written
-    prices: list[float | None] = field(default_factory=list, init=False)  # of l = 2, for its certificates to say
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -115,8 +114,12 @@ class Release:
 
     @property
     def public_loss(self) -> float:
-        """The loss as the public may know it: of the published rows alone where few are left out."""
-        return published_loss(self.partition) if self.suppression["rows_in"] is None else mean_loss(self.partition)
+        """The loss as the public may know it."""
+        return self.find_public_loss(self.partition)
+
+    def find_public_loss(self, partition: Partition) -> float:
+        """The loss of other classes of the same rows, too: of the published rows alone where few are left out."""
+        return published_loss(partition) if self.suppression["rows_in"] is None else mean_loss(partition)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -170,11 +173,12 @@ class Release:
     @cached_property
     def shared_values(self) -> dict[str, Any]:
         """The shares of the rows whose class gives a sensitive value away, and the loss that would hide them."""
-        return weigh_shared_values(self.partition, self.request)
+        return weigh_shared_values(self.partition, self.request, self.find_public_loss)
 
-    def state_price(self) -> None:
-        """Have its certificates say what l = 2 would cost, where a class gives a sensitive value away."""
-        self.prices.append(round_price(self.shared_values["loss_with_l_2"]))
+    @property
+    def public_price(self) -> float | None:
+        """What l = 2 would cost, as its certificate states it where a class gives a sensitive value away."""
+        return round_price(self.shared_values["loss_with_l_2"])
 
     @cached_property
     def numbering(self) -> NumberedPeople | None:
@@ -311,7 +315,7 @@ class Release:
                 self.stream_counted(mapped, people, for_csv=format == "csv", listed=format != "csv"), draft, target
             )
             report("checking the written file")
-            certified = self.certify(draft, target.name, format, terms, people)
+            certified = self.certify(draft, target.name, format, terms, people, self.public_price)
             drafted = DraftRelease(draft, certificate_draft, certified, target, self.table, within or draft)
             with self.admit(drafted, mapped, terms):
                 check_unpublished(drafted, filter(None, (target, beside, private)), terms)
@@ -346,7 +350,7 @@ class Release:
             with draft_file(beside) as draft, database.write_draft(rows) as table:
                 report("checking the written table")
                 table.export(text)
-                certified = self.certify(text, address.table, "csv", terms, people)
+                certified = self.certify(text, address.table, "csv", terms, people, self.public_price)
                 drafted = DraftRelease(text, draft, certified, beside, self.table, draft, address)
                 with self.admit(drafted, mapped, terms):
                     check_unpublished(drafted, filter(None, (beside, private)), terms)
@@ -411,7 +415,13 @@ class Release:
         return bound_objective(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
 
     def certify(
-        self, draft: Path, name: str, format: str, terms: AdmissionOptions, people: PeopleTally | None
+        self,
+        draft: Path,
+        name: str,
+        format: str,
+        terms: AdmissionOptions,
+        people: PeopleTally | None,
+        loss_with_l_2: float | None = None,
     ) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
@@ -426,7 +436,7 @@ class Release:
             kech_version=self.version,
             values=self.values,
             stated=people.state() if people else {},
-            loss_with_l_2=self.prices[-1] if self.prices else None,
+            loss_with_l_2=loss_with_l_2,
             person_number=PERSON_NUMBER if self.numbering else None,
             format=format,
         )

@@ -4,6 +4,7 @@ In: the partition of a release and its request, or points.  Out: shares of the r
 two values.
 """
 
+from collections.abc import Callable
 from math import ceil
 from typing import Any
 
@@ -12,21 +13,24 @@ import msgspec
 from kech.cuts import cut_points
 from kech.cuts.goals import keeps_goals, merge_for_goals
 from kech.points.models import distinct_values
-from kech.points.partition import Partition, mean_loss, merge_all_classes, tally_sensitive
+from kech.points.partition import Partition, merge_all_classes, tally_sensitive
 from kech.points.points import Points
 from kech.release.column_costs import FIRST_CUT
 from kech.request import Goal, Request
 
+FindLoss = Callable[[Partition], float]
 
-def weigh_shared_values(partition: Partition, request: Request, *, with_price: bool = True) -> dict[str, Any]:
+
+def weigh_shared_values(partition: Partition, request: Request, find_loss: FindLoss | None) -> dict[str, Any]:
     """Of each sensitive column the share of the rows whose class has one value, and the loss with two in every class.
 
     For it, the classes at hand are merged where they share a value.  A release with l = 2 searches too.
+    `find_loss` is that of the loss it is compared with; without it, there is no price.
     """
     shares = find_shared(partition)
     return {
         "given_away": shares,
-        "loss_with_l_2": price_diversity(partition, request) if shares and with_price else None,
+        "loss_with_l_2": price_diversity(partition, request, find_loss) if shares and find_loss else None,
     }
 
 
@@ -53,12 +57,12 @@ def round_price(loss: float | None) -> float | None:
     >>> round_price(0.12301), round_price(1.0), round_price(None)
     (0.124, 1.0, None)
     """
-    return None if loss is None else min(1.0, ceil(loss * 1000) / 1000)
+    return None if loss is None else min(1.0, ceil(round(loss * 1000, 9)) / 1000)
 
 
-def price_diversity(partition: Partition, request: Request) -> float | None:
+def price_diversity(partition: Partition, request: Request, find_loss: FindLoss) -> float | None:
     """What the classes lose once each has two values; None where a cut does not merge classes, or nothing mends it."""
     goal = msgspec.structs.replace(request.goal, l=2, l_kind="distinct", c=None)
     if not request.cut.is_searched or goal.protect_history or not keeps_goals(merge_all_classes(partition), goal):
         return None
-    return mean_loss(merge_for_goals(partition, goal.k or partition.k, goal))
+    return find_loss(merge_for_goals(partition, goal.k or partition.k, goal))

@@ -105,6 +105,8 @@ class Request(Part, frozen=True):
         """Refuse variance beside what only widths decide."""
         if not CUTS[self.cut.cut].has_objective:
             raise BadOption("--objective", "only --cut local can make variance small. Omit --cut, or --objective.")
+        if self.columns.person:
+            raise BadOption("--objective", "variance counts rows, and here k counts people. Omit it.")
         others = {
             "--suppress": self.cut.suppress,
             "--gap": self.cut.gap is not None,
@@ -187,6 +189,14 @@ class Request(Part, frozen=True):
         reassigned = {name for role in ROLES if role in fields for name in as_names(fields[role], FIELDS[role].option)}
         roles = self.columns.roles().items() if reassigned else ()
         return {role: tuple(name for name in names if name not in reassigned) for role, names in roles}
+
+    def pick_cut(self, cuts: Sequence[str], objective: str | None) -> str | None:
+        """The one of these cuts that accepts the most options beside an objective: a request can name only one."""
+        for name in cuts:
+            FIELDS["cut"].check(name)
+        has_objective = (objective or self.cut.objective) != FIELDS["objective"].default
+        with_objective = [name for name, rules in CUTS.items() if has_objective and rules.has_objective]
+        return next((name for name in (*with_objective, "regime", "minimal", *CUTS) if name in cuts), None)
 
     def public_parameters(self) -> dict[str, Any]:
         """The parameters in a certificate: the fields that decide labels, without those that have no effect."""
