@@ -126,9 +126,7 @@ def compute_spectrum(
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    check_is_request(request)
-    base = (request or table.request).pick_cut(cuts or (), fields.get("objective"))
-    request = table.resolve_request(request, fields | {"cut": base})
+    request = resolve_options(table, request, cuts, fields)
     warn_of_repeats(table)
     selected = [select_cut(request.cut, name) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
@@ -164,6 +162,15 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     if not cuts:
         raise unusable_value("--cut", f"Choose among {', '.join(CUTS)}.")
     return cuts
+
+
+def resolve_options(
+    table: Table, request: Request | None, cuts: Sequence[str] | None, fields: dict[str, Any]
+) -> Request:
+    """The request with the options of all cuts."""
+    check_is_request(request)
+    base = (request or table.request).pick_cut(cuts or (), fields.get("objective"))
+    return table.resolve_request(request, fields | {"cut": base})
 
 
 def select_cut(cut: Cut, name: str) -> Cut:

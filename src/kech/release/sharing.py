@@ -13,7 +13,7 @@ import msgspec
 from kech.cuts import cut_points
 from kech.cuts.goals import keeps_goals, merge_for_goals
 from kech.points.models import distinct_values
-from kech.points.partition import Partition, merge_all_classes, tally_sensitive
+from kech.points.partition import Partition, mean_loss, merge_all_classes, tally_sensitive
 from kech.points.points import Points
 from kech.release.column_costs import FIRST_CUT
 from kech.request import Goal, Request
@@ -21,7 +21,9 @@ from kech.request import Goal, Request
 FindLoss = Callable[[Partition], float]
 
 
-def weigh_shared_values(partition: Partition, request: Request, find_loss: FindLoss | None) -> dict[str, Any]:
+def weigh_shared_values(
+    partition: Partition, request: Request, find_loss: FindLoss | None = mean_loss
+) -> dict[str, Any]:
     """Of each sensitive column the share of the rows whose class has one value, and the loss with two in every class.
 
     For it, the classes at hand are merged where they share a value.  A release with l = 2 searches too.

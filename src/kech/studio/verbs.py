@@ -13,7 +13,6 @@ import pyarrow as pa
 
 import kech
 from kech.errors import BadOption, unusable_value
-from kech.points.partition import mean_loss
 from kech.release.announcing import announce_regimes
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.release.sharing import weigh_shared_values
@@ -194,7 +193,7 @@ def bound(session: TableSession, options: KOptions) -> dict[str, Any]:
 def mend(session: TableSession, options: KOptions) -> dict[str, Any]:
     """What the release at this k loses once every class has two values of each sensitive column."""
     release = session.release(k=options.k)
-    return {"k": options.k, "loss": weigh_shared_values(release.partition, release.request, mean_loss)["loss_with_l_2"]}
+    return {"k": options.k, "loss": weigh_shared_values(release.partition, release.request)["loss_with_l_2"]}
 
 
 def icicle(session: TableSession, options: VerbOptions) -> dict[str, Any]:
