@@ -77,11 +77,28 @@ def test_costs_are_means_of_draws_and_what_is_won_back_is_a_share_of_them():
         ["kech", "0.100", "0.060", "", ""],
         ["kech --for", "0.080", "0.040", "", ""],
     ]
-    assert "wins 33% back, both read alike (60% against middles): half or more on 0 of 2 tables" in say_won_back(lines)
+    told = say_won_back(lines)
+    assert "wins 33% back, both read alike (60% against middles). kech costs more than 0.005 on 2 tables" in told
+    assert "wins half or more back on 0 of them. By more than 0.005 it is worse on none." in told
     worse = [line | {"both": 0.7} if line["tool"] == "kech --for" else line for line in lines]
-    assert "wins -233% back, both read alike (-100% against middles): half or more on 0 of 2 tables" in say_won_back(
-        worse
-    )
+    assert "wins -233% back, both read alike (-100% against middles)" in say_won_back(worse)
+    assert "it is worse on town, loans." in say_won_back(worse)
+
+
+def test_the_favourable_table_is_left_out_once_and_a_table_that_costs_nothing_counts_for_nothing():
+    scores = {
+        "codes": {"raw copy": 0.9, "kech": 0.7, "kech --for": 0.8},
+        "town": {"raw copy": 0.9, "kech": 0.8, "kech --for": 0.8},
+        "loans": {"raw copy": 0.9, "kech": 0.91, "kech --for": 0.92},
+    }
+    lines = [
+        {"table": table, "tool": tool, "seed": 1, "number": False, "score": score, "both": score}
+        for table, tools in scores.items()
+        for tool, score in tools.items()
+    ]
+    told = say_won_back(lines)
+    assert "wins 33% back, both read alike (33% against middles; 0% without codes)" in told
+    assert "costs more than 0.005 on 2 tables; `kech --for` wins half or more back on 1 of them" in told
 
 
 def test_random_values_of_labels_are_features_of_the_same_kind(table, tmp_path):

@@ -13,13 +13,14 @@ import pytest
 
 import kech
 from conftest import FIXED_SECRET
-from kech.errors import BadKey, CannotWrite
+from kech.errors import BadKey, CannotWrite, UnreadableFile
 from kech.system import files, machine
 from kech.system.memory import half_the_memory
 from kech.tables.demo import nine_rows, write_csv
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
-# Windows has no such modules and names, says 0 of every owner, opens no folder, and renames or removes no open file.
+# Windows has no such modules and names, says 0 of every owner, makes no link for most users, opens no folder, and
+# renames or removes no open file.
 WINDOWS = """
 import multiprocessing, os, shutil, signal, subprocess, sys, tempfile
 sys.modules["fcntl"] = sys.modules["resource"] = None
@@ -38,12 +39,15 @@ def guard(act):
         return act(path, *more, **named)
     return acted
 
+def link(source, target, target_is_directory=False, **named):
+    raise OSError(22, "a required privilege is not held by the client")
+
 def open_file(path, *more, opener=os.open, **named):
     if os.path.isdir(path):
         raise PermissionError(13, "a folder")
     return opener(path, *more, **named)
 
-os.open = open_file
+os.open, os.symlink = open_file, link
 for name in ("rename", "replace", "unlink", "remove", "rmdir"):
     setattr(os, name, guard(getattr(os, name)))
 """
@@ -171,6 +175,34 @@ def test_modes_are_judged_only_where_they_say_something(tmp_path, monkeypatch):
         kech.read_table(path, key_file=key, **ROLES)
     monkeypatch.setattr(machine, "OTHERS", 0)
     kech.read_table(path, key_file=key, **ROLES).close()
+
+
+def test_a_file_is_read_where_no_link_to_it_can_be_made(tmp_path, monkeypatch):
+    """A [ in a name is a pattern for DuckDB: with a link it is read, without one it is refused in words."""
+    plain, patterned = (write_csv(nine_rows(), tmp_path / name) for name in ("nine.csv", "nine[1].csv"))
+    for path in (plain, patterned):
+        with kech.read_table(path, **ROLES) as table:
+            assert table.rows == 9
+    monkeypatch.setattr(Path, "symlink_to", refuse_link)
+    with pytest.raises(OSError, match="privilege"):
+        kech.read_table(plain, **ROLES)
+    monkeypatch.setattr(machine, "fcntl", None)
+    with kech.read_table(plain, **ROLES) as table:
+        assert table.rows == 9
+    with pytest.raises(UnreadableFile, match="Rename it"):
+        kech.read_table(patterned, **ROLES)
+
+
+def refuse_link(*_):
+    raise OSError(22, "a required privilege is not held by the client")
+
+
+@pytest.mark.long  # mypy reads the whole package for each system
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_no_module_calls_what_another_system_lacks(system, tmp_path):
+    words = [sys.executable, "-m", "mypy", "--platform", system, "--cache-dir", tmp_path]
+    ran = subprocess.run(words, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    assert "Success" in ran.stdout, ran.stdout
 
 
 def test_a_worker_is_limited_where_the_system_can():

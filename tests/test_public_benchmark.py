@@ -7,7 +7,7 @@ import pytest
 from benchmarks.public.families import FAMILIES, PublicTable, make_table
 from benchmarks.public.judge import judge_release
 from benchmarks.public.peers import CUTS, publish
-from benchmarks.public.tools import describe_job, own_tool
+from benchmarks.public.tools import describe_job, known_tools, own_tool
 
 SOURCE = [("30", "f", "flu"), ("31", "f", "flu"), ("50", "m", "hiv"), ("52", "m", "flu")]
 
@@ -72,3 +72,11 @@ def test_a_command_line_of_ones_own_is_filled_in(source, tmp_path):
         "7",
         "age,sex",
     ]
+
+
+def test_what_peers_need_is_installed_only_when_one_of_them_is_started(source, tmp_path):
+    asked = []
+    tools = known_tools(lambda: asked.append("install") or "python")
+    tools["kech"](source, 7, tmp_path / "x.csv")
+    assert asked == []
+    assert tools["Mondrian"](source, 7, tmp_path / "x.csv")[0] == "python" and asked == ["install"]

@@ -83,7 +83,19 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
     assert {path for path, is_answered in answered.items() if is_answered} == {"/", "/tables/{table}", "/static/{file}"}
 
 
-@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1"])
+HOSTS = (
+    "evil.example",
+    "localhost",
+    "127.0.0.1",
+    "127.0.0.1:1",
+    "127.1",
+    "[::1]",
+    "127.0.0.1.",
+    "127.0.0.1@evil.example",
+)
+
+
+@pytest.mark.parametrize("host", HOSTS)
 def test_another_host_is_refused_before_the_secret_is_looked_at(studio, host):
     assert studio.send("GET", "/", host=host)[0] == 421
     assert studio.send("GET", "/api/state", host=host, secret=False)[0] == 421
@@ -631,6 +643,17 @@ def test_a_release_may_go_into_a_folder_below_another(confined):
     assert Path(studio.ask(table, "release", folder="a/b")["file"]).parent == below / "a" / "b"
 
 
+def test_a_link_out_of_the_folder_shows_no_release_behind_it(confined):
+    studio, table, below = confined
+    released = Path(studio.ask(table, "release", folder="here")["file"])
+    for file in released.parent.iterdir():
+        shutil.copy(file, below.parent)
+    assert studio.send("GET", f"/api/releases/here/{released.name}")[0] == 200
+    for name in (released.name, "report.html"):
+        for method in ("GET", "POST"):
+            assert studio.json(method, f"/api/releases/link/{name}", status=422)["error"] == "BadTarget"
+
+
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     ask = {"verb": "preview", "options": {}}
@@ -761,7 +784,8 @@ def test_a_plan_is_saved_and_loaded_as_a_file(studio):
     assert b"k = 3" in text and b"suppress = 0.1" in text
     told = studio.json("POST", f"/api/tables/{table}/plan", text)["plan"]
     assert told == studio.json("GET", f"/api/tables/{table}")["plan"]
-    assert studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)["exit_code"] in (2, 3)
+    refusal = studio.json("POST", f"/api/tables/{table}/plan", b"k = ", 422)
+    assert refusal["exit_code"] in (2, 3) and refusal["message"].startswith("Plan 'plan.toml': ")
     studio.json("DELETE", f"/api/tables/{table}")
 
 

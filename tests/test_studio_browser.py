@@ -31,7 +31,7 @@ pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, KechError
 from kech.studio import jobs
 from kech.tables.demo import generate_town, nine_rows, write_csv
 from studios import running
@@ -420,6 +420,33 @@ def test_what_is_not_of_these_settings_is_marked_and_a_refusal_keeps_the_last_an
     assert visitor.trouble == []
 
 
+@tried_again
+def test_another_table_neither_shows_nor_awaits_what_was_asked_of_the_last_one(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
+    visitor, run, held = visit(), jobs.Lane.run, set()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+
+    async def held_up(lane, job):
+        while json.loads(job.question)["name"] in held and not job.over.is_set():
+            await asyncio.sleep(0.02)
+        await run(lane, job)
+
+    monkeypatch.setattr(jobs.Lane, "run", held_up)
+    held.update(("nine.csv", "other.csv"))
+    page.get_by_label("k", exact=True).fill("8")
+    page.get_by_label("k", exact=True).press("Enter")
+    expect(page.locator("#verdict .mark")).to_have_text("from before")
+    visitor.press("File: nine.csv")
+    hand_over(visitor, "other.csv", b"age,sex\n" + b"".join(b"%d,m\n" % (20 + row % 5) for row in range(40)))
+    page.get_by_role("button", name="File: other.csv").wait_for()
+    expect(page.locator("#columns")).to_contain_text("The table is being read")
+    expect(page.locator("#grid .bar")).not_to_contain_text(re.compile(r"\d+ of \d+ rows"))
+    held.remove("other.csv")
+    settled(visitor)
+    expect(page.locator("#grid .bar")).to_contain_text("40 of 40 rows")
+    assert visitor.trouble == []
+
+
 @pytest.mark.long
 @tried_again
 def test_a_search_is_cancelled_and_a_late_answer_covers_no_refusal(visit, monkeypatch):
@@ -574,8 +601,10 @@ def test_candidates_are_pinned_side_by_side(visit):
     row = page.locator(".pins tr").filter(has=page.get_by_role("rowheader", name="k", exact=True))
     expect(row).to_contain_text("3")
     expect(row).to_contain_text("9 (+6)")
+    visitor.press("Pin", exact=True)
+    expect(row.locator("td")).to_have_text(["3", "9 (+6)", "9 (+6)"])
     visitor.look("pinned")
-    page.locator(".pins").get_by_role("button", name="Use this").click()
+    page.locator(".pins").get_by_role("button", name="Use this").first.click()
     expect(page.locator(".big")).to_have_text("1 in 3")
 
 
@@ -600,6 +629,22 @@ def test_a_plan_that_was_named_with_the_table_leaves_out_the_rest(visit, tmp_pat
     page = settled(visit())
     note = page.locator("[data-column='note']").get_by_role("combobox").first
     expect(note).to_have_value("drop")
+
+
+@tried_again
+def test_roles_are_explained_and_what_a_release_hides_is_said_before_it_is_written(visit):
+    visitor = visit()
+    page = visitor.page
+    rows = [f"{20 + row % 30},{60000 + row * 7 % 40},{f'C{row}' if row % 4 == 0 else ''}" for row in range(400)]
+    hand_over(visitor, "cabins.csv", "\n".join(["age,zip,cabin", *rows]).encode())
+    page.get_by_text("What the roles mean").click()
+    page.get_by_label("Role of cabin").select_option("quasi-identifier")
+    settled(visitor)
+    expect(page.locator(".meanings")).to_contain_text("It names a person. It is never published.")
+    expect(page.locator("[data-column='zip']")).to_contain_text("It looks like a code: it is read so.")
+    visitor.press("Release …")
+    expect(page.locator("dialog")).to_contain_text("Every published cell of \u2068cabin\u2069 is *, or missing.")
+    assert visitor.trouble == []
 
 
 @tried_again
@@ -845,6 +890,125 @@ def test_refusals_are_shown_where_they_happen(visit):
     page.get_by_role("alert").get_by_text("“Edges of intervals”").wait_for()
 
 
+BROKEN = {
+    "empty.csv": b"",
+    "ragged.csv": b"a,b\n1\n",
+    "quote.csv": b'a,b\n"x,1\n2,3\n',
+    "nul.csv": b"a,b\n1,\x002\n",
+    "latin.csv": "a,b\n\xe4,1\n".encode("latin-1"),
+    "utf16.csv": "a,b\n1,2\n".encode("utf-16"),
+    "same.csv": b"a,A\n1,2\n",
+    "unnamed.csv": b"a,\n1,2\n",
+    "norows.csv": b"a,b\n",
+    "title.csv": b"Report of 2024\n\nage,sex,zip\n1,m,2\n2,f,3\n",
+    "nan.csv": b"a\n" + b"".join(b"%d\n" % row for row in range(300)) + b"nan\n",
+    "bad.parquet": b"nothing",
+    "bad.xlsx": b"nothing",
+    "bad.exe": b"a",
+}  # tables by their names
+TREES = {
+    "empty.csv": b"",
+    "lacks.csv": b"a;letter;*\n",
+    "quote.csv": b'"a;letter\n',
+    "nul.csv": b"a;\x00;*\n",
+    "latin.csv": "\xe4;letter;*\n".encode("latin-1"),
+    "uneven.csv": b"a;letter;*\nb;*\n",
+    "gap.csv": b"a;;*\nb;letter;*\n",
+    "cycle.csv": b"a;letter;a\nb;letter;a\n",
+    "parents.csv": b"a;x;y;*\nb;x;z;*\n",
+    "twice.json": b'{"*": ["a", "a", "b"]}',
+    "number.json": b'{"*": [1, "b"]}',
+    "broken.json": b"{",
+    "broken.toml": b"= 1",
+}  # hierarchies of a column with the values a and b
+PLANS = ["k = 5", "[goal]\nk = 0", "[goal]\nk = 2\nk = 3", "goal = 3", "= 1", "[columns]\nkeep = 3", "[goal]\nx = 1"]
+REQUESTS = (
+    {"l": 1.5},
+    {"l_kind": "entropy"},
+    {"c": 2.0},
+    {"l": 10},
+    {"alpha": 0.01},
+    {"protect_history": True},
+    {"cut": "minimal", "objective": "variance"},
+    {"levels": {"age": 1}},
+    {"cut": "domain", "levels": {"age": 99, "zip": 0}},
+    {"cut": "domain", "levels": {"age": 0, "zip": 0}},
+    {"cut": "domain", "levels": {"age": 0}},
+    {"cut": "domain", "levels": {"age": 0, "zip": 0, "salary": 0}},
+    {"eps": 0.1},
+    {"k": None, "cut": "regime", "eps": 0.0},
+    {"k": None, "cut": "regime", "eps": 0.1, "suppress": 0.1},
+    {"k": None},
+    {"k": 99},
+    {"quasi_identifiers": []},
+    {"quasi_identifiers": ["agee"]},
+    {"quasi_identifiers": ["age"], "sensitive": ["age"]},
+    {"person": ["salary"], "sensitive": [], "rows_are_people": True},
+    {"axes": {"age": {"kind": "ordered", "order": ["x"]}}},
+    {"axes": {"age": {"kind": "date"}}},
+    {"axes": {"age": {"grid": 1e-30}}},
+    {"encoding": "utf-16"},
+)  # of nine rows: nobody can meet them
+
+
+def provoked(folder):
+    """Refusals that somebody meets who hands over such files, or asks for such a release of nine rows."""
+
+    def refusal_of(ask):
+        with pytest.raises(KechError) as refused:
+            ask()
+        return refused.value.typed
+
+    def release(name, **fields):
+        request = kech.Request().override(**{"k": 2} | fields)
+        with kech.read_table(folder / name, request) as table:
+            kech.make_release(table, request)
+
+    def review(name):
+        with kech.read_table(folder / "letters.csv", quasi_identifiers=["a"]) as table:
+            kech.review_hierarchy(table, "a", source=folder / name)
+
+    (folder / "letters.csv").write_text("a\n" + "a\nb\n" * 9)
+    (folder / "nine.csv").write_bytes(to_csv(nine_rows().to_pylist()))
+    for name, body in BROKEN.items():
+        (folder / name).write_bytes(body)
+        yield refusal_of(functools.partial(release, name, quasi_identifiers=["a"]))
+    for name, body in TREES.items():
+        (folder / name).write_bytes(body)
+        yield refusal_of(functools.partial(review, name))
+    for text in PLANS:
+        (folder / "kech.toml").write_text(text)
+        yield refusal_of(functools.partial(kech.read_request, folder / "kech.toml"))
+    usual = {"k": 3, "quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
+    for asked in REQUESTS:
+        yield refusal_of(functools.partial(release, "nine.csv", **usual | asked))
+
+
+@pytest.mark.long
+@tried_again
+def test_whatever_a_user_can_provoke_is_told_in_german(visit, tmp_path):
+    said = [*provoked(tmp_path), *of_columns(tmp_path)]
+    assert len(said) > 60
+    tell = """async (all) => {
+      const [{ speak }, { inPageWords }] = await Promise.all([import("/static/text.js"), import("/static/words.js")]);
+      speak("de");
+      return all.map(inPageWords);
+    }"""
+    told = visit().page.evaluate(tell, said)
+    assert [text for text, german in zip(said, told, strict=True) if german.startswith("(auf Englisch)")] == []
+
+
+def of_columns(folder):
+    """Hints and doubts about the columns of the tables that are walked."""
+    tables = {name: make for name, (make, _) in WALKS.items() if name != "large"} | {"survey": survey_like}
+    for make in tables.values():
+        (folder / "walked.csv").write_bytes(make())
+        with kech.read_table(folder / "walked.csv") as table:
+            seen = kech.inspect_table(table).to_json()
+        yield from filter(None, (column[key] for column in seen["columns"] for key in ("hint", "trouble")))
+        yield from seen["repeated_people"]
+
+
 def messages():
     """Texts of the library with an option in them, and what every field says of a wrong value: possible refusals."""
     parts = [getattr(kech.Request(), part) for part in kech.Request.__struct_fields__ if part != "axes"]
@@ -982,6 +1146,27 @@ def titanic_like(rows=900):
             for number in range(rows)
         ]
     )
+
+
+def survey_like(rows=400):
+    """Answers: codes for what is not known, texts among few numbers, spellings, foreign dates and decimals."""
+    made = []
+    for row in range(rows):
+        age, town = 18 + row % 60, ("Graz", "graz ", "Linz")[row % 3]
+        code = ("98", "99")[row % 2] if row % 20 == 0 else row % 8
+        steps = "many" if row % 50 == 0 else row % 9
+        made.append(
+            {
+                "age": age,
+                "answer": code,
+                "steps": steps,
+                "town": town,
+                "born": f"{row % 28 + 1}.{row % 12 + 1}.1980",
+                "size": f"1,{row % 90 + 10}",
+                "mark": "NA" if row % 9 == 0 else "x",
+            }
+        )
+    return to_csv(made)
 
 
 TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
@@ -1190,7 +1375,7 @@ def test_where_a_person_is_named_people_are_counted_on_the_screen(visit):
     visitor = visit()
     page, studio = visitor.page, visitor.studio
     hand_over(visitor, "visits.csv", VISITS)
-    expect(page.get_by_label("Role of patient_id")).to_have_value("person")
+    expect(page.get_by_label("Role of patient_id")).to_have_value("person", timeout=SLOW)
     settled(visitor)
     page.get_by_text(re.compile(r"As the table is, k = \d+: .* equal no row of another person")).wait_for()
     page.get_by_text("people to hide among", exact=True).wait_for()

@@ -30,9 +30,9 @@ def kech_tool(*options: str) -> Tool:
     return command
 
 
-def script_tool(*start: str) -> Tool:
+def script_tool(find_python: Callable[[], str], *start: str) -> Tool:
     """A script that takes a job as JSON in its last argument."""
-    return lambda table, k, target: [*start, json.dumps(describe_job(table, k, target))]
+    return lambda table, k, target: [find_python(), *start, json.dumps(describe_job(table, k, target))]
 
 
 def own_tool(line: str) -> Tool:
@@ -58,12 +58,12 @@ def describe_job(table: PublicTable, k: int, target: Path) -> dict[str, object]:
     }
 
 
-def known_tools(python_of_peers: str) -> dict[str, Tool]:
-    """Every tool that has an adapter here."""
+def known_tools(find_python: Callable[[], str]) -> dict[str, Tool]:
+    """Every tool that has an adapter here; the Python of the peers is made when the first of them is started."""
     return {
         "kech": kech_tool(),
         "kech, exact edges": kech_tool("--grid", "exact"),
-        "Mondrian": script_tool(python_of_peers, str(PEERS), "mondrian"),
-        "MDAV": script_tool(python_of_peers, str(PEERS), "mdav"),
-        "anonypy": script_tool(python_of_peers, str(BENCHMARKS / "anonypy_peer.py")),
+        "Mondrian": script_tool(find_python, str(PEERS), "mondrian"),
+        "MDAV": script_tool(find_python, str(PEERS), "mdav"),
+        "anonypy": script_tool(find_python, str(BENCHMARKS / "anonypy_peer.py")),
     }

@@ -196,14 +196,16 @@ constexpr std::size_t point_task = 512;
 // -- table of nearest rows ------------------------------------------------------------------------------------
 
 // Points that choose from one crowd; buckets of distances that are sorted.
-constexpr std::size_t reach_group = 32;
+constexpr std::size_t reach_group = 64;
 constexpr std::size_t reach_buckets = 128;
 // A group is as wide as this many times the distance to its last row at most; wider ones are halved.
 constexpr double reach_spread = 2;
 // Distances of floats differ from those of doubles by less than this share of the widest; by how much a guess that was too
-// small grows.
+// small grows; how much farther than one of the points the crowd reaches.
+// Measured on 200,000 points on 3 lines and 50,000 on 5: groups of 64 and 128, crowds of 1.12 and 1.2 differ by a tenth.
 constexpr double reach_doubt = 1e-5;
 constexpr double reach_growth = 1.06;
+constexpr double reach_start = 1.2;
 
 // -- search for little variance -------------------------------------------------------------------------------
 

@@ -167,6 +167,22 @@ class MetricTree : public KdTree {
     // Between the box of a node and the point at a place; 0 on axes where they overlap.
     double gap(std::size_t node, std::size_t i) const { return apart(lows_, highs_, node, points_, points_, i); }
 
+    // Between the point at a place and the farthest corner of a node.
+    double farthest(std::size_t node, std::size_t i) const {
+        double total = 0;
+        for (std::size_t l = 0; l < lines_.size(); ++l) {
+            std::size_t at = node * lines_.size() + l;
+            double x = points_.position[i * lines_.size() + l];
+            total = fold_(total, std::max(x - lows_.position[at], highs_.position[at] - x) / length_[l]);
+        }
+        for (std::size_t o = 0; o < others_.size(); ++o) {
+            std::size_t at = node * others_.size() + o;
+            Code x = points_.code[i * others_.size() + o];
+            total = fold_(total, widths_.width(others_[o], std::min(x, lows_.code[at]), std::max(x, highs_.code[at])));
+        }
+        return total;
+    }
+
     // Between the boxes of two nodes, and between the lowest and the highest corner of one.
     double gap_between(std::size_t a, std::size_t b) const { return apart(lows_, highs_, a, lows_, highs_, b); }
     double gap_across(std::size_t node) const { return apart(lows_, lows_, node, highs_, highs_, node); }
@@ -181,13 +197,19 @@ class MetricTree : public KdTree {
         }
 
         void add(const MetricTree& tree, std::size_t begin, std::size_t end) {
-            position_.resize(tree.lines_.size());
-            code_.resize(tree.others_.size());
-            for (std::size_t i = begin; i < end; ++i) {
-                places_.push_back(i);
-                for (std::size_t l = 0; l < position_.size(); ++l)
-                    position_[l].push_back(tree.points_.position[i * position_.size() + l]);
-                for (std::size_t o = 0; o < code_.size(); ++o) code_[o].push_back(tree.points_.code[i * code_.size() + o]);
+            std::size_t lines = tree.lines_.size(), others = tree.others_.size(), size = places_.size();
+            position_.resize(lines);
+            code_.resize(others);
+            places_.resize(size + end - begin);
+            std::iota(places_.begin() + size, places_.end(), begin);
+            for (std::size_t l = 0; l < lines; ++l) {
+                position_[l].resize(places_.size());
+                for (std::size_t i = begin; i < end; ++i)
+                    position_[l][size + i - begin] = tree.points_.position[i * lines + l];
+            }
+            for (std::size_t o = 0; o < others; ++o) {
+                code_[o].resize(places_.size());
+                for (std::size_t i = begin; i < end; ++i) code_[o][size + i - begin] = tree.points_.code[i * others + o];
             }
         }
 
@@ -220,7 +242,7 @@ class MetricTree : public KdTree {
             }
         }
 
-        const std::vector<float>& rough_distances(const MetricTree& tree, std::size_t i) {
+        void measure_roughly(const MetricTree& tree, std::size_t i) {
             seems_.assign(places_.size(), 0.0f);
             for (std::size_t l = 0; l < position_.size(); ++l) {
                 const float* along = rough_[l].data();
@@ -234,7 +256,40 @@ class MetricTree : public KdTree {
                     if (along[c] != x)
                         seems_[c] = tree.fold_(seems_[c], static_cast<float>(tree.widths_.between(tree.others_[o], along[c], x)));
             }
-            return seems_;
+        }
+
+        // Points whose rough distance is at most the limit; how many.
+        std::size_t select(double limit) {
+            auto most = static_cast<float>(limit);
+            selected_.resize(seems_.size());
+            std::size_t count = 0;
+            for (std::size_t c = 0; c < seems_.size(); ++c) {
+                selected_[count] = static_cast<std::uint32_t>(c);
+                count += seems_[c] <= most;
+            }
+            selected_.resize(count);
+            return count;
+        }
+
+        std::size_t selected_place(std::size_t n) const { return places_[selected_[n]]; }
+
+        // Exact distances of those selected.
+        const std::vector<double>& measure_selected(const MetricTree& tree, std::size_t i) {
+            total_.assign(selected_.size(), 0.0);
+            for (std::size_t l = 0; l < position_.size(); ++l) {
+                const double* along = position_[l].data();
+                double x = tree.points_.position[i * position_.size() + l], length = tree.length_[l];
+                for (std::size_t n = 0; n < selected_.size(); ++n)
+                    total_[n] = tree.fold_(total_[n], std::abs(along[selected_[n]] - x) / length);
+            }
+            for (std::size_t o = 0; o < code_.size(); ++o) {
+                const Code* along = code_[o].data();
+                Code x = tree.points_.code[i * code_.size() + o];
+                for (std::size_t n = 0; n < selected_.size(); ++n)
+                    if (Code code = along[selected_[n]]; code != x)
+                        total_[n] = tree.fold_(total_[n], tree.widths_.between(tree.others_[o], code, x));
+            }
+            return total_;
         }
 
       private:
@@ -248,6 +303,7 @@ class MetricTree : public KdTree {
         std::vector<double> total_;
         std::vector<std::vector<float>> rough_;
         std::vector<float> seems_;
+        std::vector<std::uint32_t> selected_;
         std::size_t centre_ = 0;
     };
 

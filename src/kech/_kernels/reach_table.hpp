@@ -8,9 +8,10 @@
 
 namespace kech {
 
-// Points are looked at together with their neighbours in the tree.  One of them is searched from.  What it finds holds
-// enough for every k, so the farthest of it bounds how far any other one must reach.  What lies within these bounds is
-// gathered once, into a crowd, and each point chooses from the crowd.
+// Points are looked at together with their neighbours in the tree.  One of them is searched from; the anchors that this
+// finds hold enough for every k.  What lies a little farther away is gathered once, into a crowd, and the others choose from
+// the crowd.  Where it holds too little for one of them, that one is searched from, no farther than its farthest anchor, and
+// another crowd is gathered.
 template <class Fold>
 class ReachTable {
   public:
@@ -22,7 +23,9 @@ class ReachTable {
             if (!points.person.empty()) person_.push_back(points.person[i]);
         }
         is_unit_ = rows_ == static_cast<std::int64_t>(weights_.size());
-        std::size_t largest = person_.empty() ? constants::reach_group : constants::tree_leaf;
+        // A group of more points than k rows is mostly too wide for one crowd.
+        auto wide = std::min(constants::reach_group, static_cast<std::size_t>(most_));
+        std::size_t largest = person_.empty() ? wide : constants::tree_leaf;
         for (std::size_t n = 0; n < tree_.nodes().size();) {
             const auto& node = tree_.nodes()[n];
             bool is_group = tree_.is_leaf(n) || node.end - node.begin <= largest;
@@ -60,10 +63,10 @@ class ReachTable {
 
         PeopleCounter people;
         std::vector<std::pair<double, std::size_t>> open;  // nodes
-        std::vector<Found> found, sorted;
+        std::vector<Found> found, sorted, anchors;
         std::vector<double> limits;
         typename MetricTree<Fold>::Crowd crowd;
-        std::vector<std::uint32_t> chosen;  // of the crowd
+        std::vector<double> radii;  // of one point after another
     };
 
     void measure(std::size_t node, Workspace& space) {
@@ -71,63 +74,78 @@ class ReachTable {
         auto [begin, end, _, __] = tree_.nodes()[node];
         std::size_t middle = (begin + end) / 2;
         search(middle, infinity, most_, space);
-        double near = 0, across = tree_.gap_across(node);
-        for (auto [far, __] : space.found) near = std::max(near, far);
-        if (tree_.fold().radius(across) > constants::reach_spread * tree_.fold().radius(near)) {
+        double across = tree_.gap_across(node);
+        if (tree_.fold().radius(across) > constants::reach_spread * tree_.fold().radius(farthest(space))) {
             measure(tree_.left(node), space);
             measure(tree_.right(node), space);
             return;
         }
-        auto anchors = space.found;
-        double reach = 0;
-        space.crowd.clear();
-        for (auto [_, at] : anchors) space.crowd.add(tree_, at, at + 1);
+        space.anchors = space.found;
+        double far = write_radii(middle, infinity, begin, space);
+        double reach = gather_around(node, far, space);
         for (std::size_t i = begin; i < end; ++i) {
-            const auto& far = space.crowd.distances(tree_, i);
-            reach = std::max(reach, *std::max_element(far.begin(), far.end()));
+            if (i == middle) continue;
+            double bound = infinity, doubt = constants::reach_doubt * (reach + across);
+            bool is_held = choose_nearest(i, constants::reach_growth * far, reach, doubt, space);
+            if (!is_held) bound = farthest_anchor(i, space);
+            if (bound <= reach) is_held = true;  // all that is nearer was chosen
+            if (!is_held) search(i, bound, most_, space);
+            far = write_radii(i, bound, begin, space);
+            if (!is_held) reach = gather_around(node, far, space);
         }
-        double doubt = constants::reach_doubt * (reach + across);
+        put_radii(begin, end, space);
+    }
+
+    static double farthest(const Workspace& space) {
+        double most = 0;
+        for (auto [far, _] : space.found) most = std::max(most, far);
+        return most;
+    }
+
+    // How far a point must reach at most, since the anchors hold enough rows.
+    double farthest_anchor(std::size_t i, const Workspace& space) const {
+        double most = 0;
+        for (auto [_, at] : space.anchors) most = std::max(most, tree_.distance(at, i));
+        return most;
+    }
+
+    // A crowd for points of a node that reach a little farther than one of them did, but no farther than the anchors can be
+    // from the node: where most columns have no order, that is often as far as any two rows are apart.  What is nearer to a
+    // point than the returned reach is in the crowd.
+    double gather_around(std::size_t node, double far, Workspace& space) {
+        double most = 0;
+        for (auto [_, at] : space.anchors) most = std::max(most, tree_.farthest(node, at));
+        double reach = std::min(constants::reach_start * far, most);
         gather(node, reach, space);
-        space.crowd.simplify(tree_, middle);
-        double guess = constants::reach_growth * near;
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto& seems = space.crowd.rough_distances(tree_, i);
-            double limit = guess;
-            for (double growth = constants::reach_growth; limit < reach; growth *= growth) {
-                if (choose_within(i, limit, seems, limit + doubt, space)) break;
-                limit = limit > 0 ? limit * growth : reach;
-            }
-            if (limit >= reach) choose_within(i, limit = farthest_of(anchors, i), seems, infinity, space);
-            guess = constants::reach_growth * write_radii(i, limit, space);
-        }
+        space.crowd.simplify(tree_, tree_.nodes()[node].begin);
+        return reach;
     }
 
-    double farthest_of(const std::vector<Found>& anchors, std::size_t i) const {
-        double farthest = 0;
-        for (auto [_, at] : anchors) farthest = std::max(farthest, tree_.distance(at, i));
-        return farthest;
+    // The nearest points of the crowd that hold enough rows, or all within the reach; whether they hold enough.
+    bool choose_nearest(std::size_t i, double guess, double reach, double doubt, Workspace& space) {
+        space.crowd.measure_roughly(tree_, i);
+        std::size_t fewest = is_unit_ ? most_ : 0;
+        double growth = constants::reach_growth;
+        for (double limit = guess; 0 < limit && limit < reach; limit *= growth, growth *= growth)
+            if (space.crowd.select(limit + doubt) >= fewest && choose_selected(i, limit, space)) return true;
+        space.crowd.select(reach + doubt);
+        return choose_selected(i, reach, space);
     }
 
-    // Points of the crowd within the limit, of those that seem to be within another one; whether they hold enough rows.
-    bool choose_within(std::size_t i, double limit, const std::vector<float>& seems, double seeming, Workspace& space) {
-        auto most = static_cast<float>(seeming);
-        auto& chosen = space.chosen;
-        chosen.resize(seems.size());
-        std::size_t count = 0;
-        for (std::size_t c = 0; c < seems.size(); ++c) {
-            chosen[count] = static_cast<std::uint32_t>(c);
-            count += seems[c] <= most;
-        }
-        space.found.clear();
-        if (static_cast<std::int64_t>(count) < most_ && is_unit_ && seeming < infinity) return false;
+    // Of the selected points of the crowd, those within the limit; whether they hold enough rows.
+    bool choose_selected(std::size_t i, double limit, Workspace& space) {
+        const auto& far = space.crowd.measure_selected(tree_, i);
+        space.found.resize(far.size());
         std::int64_t rows = 0;
-        for (std::size_t n = 0; n < count; ++n) {
-            std::size_t at = space.crowd.place(chosen[n]);
-            double far = tree_.distance(at, i);
-            if (far >= limit) continue;
-            space.found.push_back({far, at});
-            rows += weights_[at];
+        std::size_t within = 0;
+        for (std::size_t n = 0; n < far.size(); ++n) {
+            std::size_t at = space.crowd.selected_place(n);
+            space.found[within] = {far[n], at};
+            bool is_within = far[n] < limit;
+            within += is_within;
+            rows += is_within ? weights_[at] : 0;
         }
+        space.found.resize(within);
         return rows >= most_;
     }
 
@@ -136,7 +154,7 @@ class ReachTable {
         std::size_t middle = (begin + end) / 2;
         search(middle, infinity, person_.empty() ? most_ + most_ / 2 : most_, space);
         double reach = bound_leaf(begin, end, space);
-        write_radii(middle, infinity, space);
+        write_radii(middle, infinity, begin, space);
         bool together = tree_.gap_across(leaf) < reach;
         if (together) gather(leaf, reach, space);
         for (std::size_t i = begin; i < end; ++i) {
@@ -144,8 +162,9 @@ class ReachTable {
             double limit = space.limits[i - begin];
             if (together) choose(i, limit, space);
             else search(i, limit, most_, space);
-            write_radii(i, limit, space);
+            write_radii(i, limit, begin, space);
         }
+        put_radii(begin, end, space);
     }
 
     // How far each point of a leaf reaches at most, and the farthest of these.
@@ -169,7 +188,8 @@ class ReachTable {
         for (std::size_t n = 0; n < tree_.nodes().size();) {
             const auto& node = tree_.nodes()[n];
             bool near = tree_.gap_between(around, n) < reach;
-            if (near && tree_.is_leaf(n)) space.crowd.add(tree_, node.begin, node.end);
+            if (near && tree_.is_leaf(n))
+                space.crowd.add(tree_, node.begin, node.end);
             n = near ? n + 1 : node.after;
         }
     }
@@ -231,29 +251,40 @@ class ReachTable {
 
     // From what was found within the limit, the radius of one point for each k; where it does not reach, the limit is one.
     // Returns the distance that the largest k needs.
-    double write_radii(std::size_t i, double limit, Workspace& space) {
+    double write_radii(std::size_t i, double limit, std::size_t begin, Workspace& space) {
         sort_found(space);
-        std::size_t points = weights_.size();
+        space.radii.resize(std::max(space.radii.size(), (i - begin + 1) * most_));
+        double* radii = space.radii.data() + (i - begin) * most_;
         std::int64_t k = 0, rows = 0;
         space.people.start();
         for (auto [far, at] : space.sorted) {
             if (person_.empty()) rows += weights_[at];
             else space.people.add({static_cast<std::int64_t>(at), weights_[at]}), rows = space.people.people();
             double radius = tree_.fold().radius(far);
-            for (; k < std::min(rows, most_); ++k) radii_[k * points + i] = radius;
+            for (; k < std::min(rows, most_); ++k) radii[k] = radius;
             if (k == most_) return far;
         }
-        for (; k < most_; ++k) radii_[k * points + i] = tree_.fold().radius(limit);
+        for (; k < most_; ++k) radii[k] = tree_.fold().radius(limit);
         return limit;
+    }
+
+    // The radii of some points to their places in the table.
+    void put_radii(std::size_t begin, std::size_t end, const Workspace& space) {
+        for (std::int64_t k = 0; k < most_; ++k)
+            for (std::size_t i = begin; i < end; ++i)
+                radii_[k * weights_.size() + i] = space.radii[(i - begin) * most_ + k];
     }
 
     // Distances are put into as many buckets as there are, and those of a bucket are sorted.
     void sort_found(Workspace& space) const {
         auto &found = space.found, &sorted = space.sorted;
+        if (person_.empty() && static_cast<std::int64_t>(found.size()) > 2 * most_) {  // each has a row or more
+            std::nth_element(found.begin(), found.begin() + most_, found.end());
+            found.resize(most_);
+        }
         sorted.resize(found.size());
         if (found.empty()) return;
-        double most = 0;
-        for (auto [far, _] : found) most = std::max(most, far);
+        double most = farthest(space);
         std::array<std::uint32_t, constants::reach_buckets + 1> ends{};
         double scale = most > 0 ? (constants::reach_buckets - 1) / most : 0;
         auto bucket = [&](double far) { return static_cast<std::size_t>(far * scale); };

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -190,12 +191,14 @@ def round_to_unit(values: Floats, unit: float) -> Floats:
     return np.round(values, max(0, round(-math.log10(unit)))) if unit else values
 
 
+@lru_cache(MOST_MARKS)
 def format_number(value: float, unit: float) -> str:
     """The shortest exact decimal of a number, rounded to its unit."""
     exact = round(value, max(0, round(-math.log10(unit)))) if unit else value
     return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
 
 
+@lru_cache(MOST_MARKS)
 def format_date(seconds: float, unit: float) -> str:
     """An ISO date; with the time of day where the unit is finer than a day."""
     moment = EPOCH + timedelta(seconds=seconds)

@@ -117,7 +117,7 @@ def barcode(
         if share:
             from kech.release.announcing import announce_regimes
 
-            result = announce_regimes(result, opened, ks, reading, share)
+            result = announce_regimes(result, opened, request, ks, reading)
     chosen = parse_radii(radii, "--radii")
     readings = None if reading is None else [reading]
     summary = result.to_json(min(ks), chosen, readings, longest=longest, suppress=share)

@@ -5,7 +5,8 @@ start is searched: neighbouring classes exchange rows, or are freed and made ane
 serves a smaller one where it costs less, so that the loss never falls as k grows.
 
 Of many k, the largest comes first, and each further one begins with the partition of the k above it, which serves it
-already, or with lattice cells that were peeled for several k at once.
+already, or with lattice cells that were peeled for several k at once, where such cells were the cheapest start of a
+larger k.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -151,7 +152,7 @@ def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
                 share = find_share(k, searched_ks)
                 is_searched = start is starts.get("larger") and share < PAIR_SHARE
                 partition = search(start, k, effort, run, share=share, is_searched=is_searched)
-            if k in probed[:-1]:
+            if k in probed[:-1] and min(starts, key=lambda kind: expected_loss(starts[kind])) == "peeled":
                 below = [j for j in searched_ks if probed[probed.index(k) + 1] <= j < k]
                 peeled = peel_ahead(points, below[::-1], partition, run)
         assert partition is not None

@@ -56,15 +56,25 @@ def search_partitions(
     bars = WeightedBarcode(barcode.filtration) if isinstance(barcode, Profile) else barcode
     goals = choose_goals(barcode, [goal for goal in goals if goal <= units.people], most_points)
     reached, class_radii = dict(barcode.reached), dict[int, Floats]()
-    for goal in goals:
-        cuts = search_cuts(bars.filtration, goal, how, threads)
-        reached[goal] = measure_reach(bars, goal, cuts, how, threads)
+    larger: tuple[PartitionReach, Partition] | None = None
+    for goal in sorted(goals, reverse=True):
+        minimal, local = search_cuts(bars.filtration, goal, how, threads)
+        reached[goal] = measure_reach(bars, goal, (minimal, local), how, threads)
         if isinstance(barcode, Profile):
-            class_radii[goal] = measure_classes(bars.filtration, cuts, reached[goal])
+            if larger and larger[0].eps_at_most < reached[goal].eps_at_most:
+                reached[goal], minimal = take_larger(reached[goal], larger[0]), larger[1]
+            larger = reached[goal], minimal
+            class_radii[goal] = measure_classes(bars.filtration, (minimal, local), reached[goal])
+    reached = {goal: reached[goal] for goal in sorted(reached)}
     if isinstance(barcode, Profile):
         return replace(barcode, reached=reached, class_radii={**barcode.class_radii, **class_radii})
     advice = {goal: find_isolating_column(bars.filtration, goal, threads=threads) for goal in goals}
     return replace(barcode, reached=reached, advice={**barcode.advice, **advice})
+
+
+def take_larger(reach: PartitionReach, larger: PartitionReach) -> PartitionReach:
+    """What is reached at k where the search at a larger k found narrower classes: they hold k, too."""
+    return replace(reach, eps_at_most=larger.eps_at_most, classes=larger.classes)
 
 
 def choose_goals(barcode: WeightedBarcode | Profile, goals: list[int], most_points: int | None) -> list[int]:

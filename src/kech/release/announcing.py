@@ -13,23 +13,28 @@ import msgspec
 
 from kech.errors import GoalNotMet, ResourceError, TooFewPeople, TooFewRows
 from kech.release.making import cut_release
-from kech.request import Cut, Goal
+from kech.request import Cut, Goal, Request
 from kech.tables.table import Table
 from kech.topology.barcode import ReleasedRegime, WeightedBarcode, first_sentence
 
 
 def announce_regimes(
-    barcode: WeightedBarcode, table: Table, ks: Sequence[int], reading: str | None, suppress: float
+    barcode: WeightedBarcode, table: Table, request: Request, ks: Sequence[int], reading: str | None
 ) -> WeightedBarcode:
     """The barcode, with the release of a reading for each k; of strict, and of homological where holes are known.
 
-    Labels, goals and weights are those of the table's request.
+    Labels, goals, weights and the share that may be left out are those of the request.
     """
     cuts = [
-        Cut(cut="regime", reading=name, suppress=suppress, field=barcode.field if name == "homological" else 2)
-        for name in list_readings(barcode, table.request.goal, reading)
+        Cut(
+            cut="regime",
+            reading=name,
+            suppress=request.cut.suppress,
+            field=barcode.field if name == "homological" else 2,
+        )
+        for name in list_readings(barcode, request.goal, reading)
     ]
-    return replace(barcode, released=[announce(table, k, cut) for k in ks for cut in cuts])
+    return replace(barcode, released=[announce(table, request, k, cut) for k in ks for cut in cuts])
 
 
 def list_readings(barcode: WeightedBarcode, goal: Goal, reading: str | None) -> list[str]:
@@ -41,9 +46,8 @@ def list_readings(barcode: WeightedBarcode, goal: Goal, reading: str | None) -> 
     return [reading] if reading != "partition" else []
 
 
-def announce(table: Table, k: int, cut: Cut) -> ReleasedRegime:
+def announce(table: Table, plan: Request, k: int, cut: Cut) -> ReleasedRegime:
     """What a release would be, or why there is none."""
-    plan = table.request
     there = ReleasedRegime(cut.reading, k, cut.suppress, grid=plan.labels.grid)
     weighed = msgspec.structs.replace(cut, weights=plan.cut.weights)
     request = msgspec.structs.replace(plan, cut=weighed, goal=msgspec.structs.replace(plan.goal, k=k))

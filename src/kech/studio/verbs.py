@@ -13,6 +13,7 @@ import pyarrow as pa
 
 import kech
 from kech.errors import BadOption, unusable_value
+from kech.release.announcing import announce_regimes
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
@@ -90,6 +91,10 @@ class TableSession:
     def barcode_at(self, k: int) -> kech.WeightedBarcode:
         """The barcode; of a table that is not large, with what the cuts reach at k."""
         return self.keep(f"barcode at {k}", lambda: mark_cuts(self.barcode(None), [k], self.table.threads))  # type: ignore[no-any-return]
+
+    def announce(self, barcode: kech.WeightedBarcode, k: int) -> kech.WeightedBarcode:
+        """The barcode; where rows may be left out, with what the regime cut would publish at k."""
+        return announce_regimes(barcode, self.table, self.plan, [k], None) if self.plan.cut.suppress else barcode
 
     def zigzag(self, path: str) -> kech.ZigzagBarcode:
         """The zig-zag along a path of nodes, on the grid of the plan."""
@@ -212,7 +217,9 @@ def picture(session: TableSession, options: PictureOptions) -> dict[str, Any]:
     """A picture of kech's own, as SVG, with its PRIVATE mark."""
     drawn: dict[str, Callable[[Path], Any]] = {
         "profile": lambda file: session.profile().plot(file),
-        "barcode": lambda file: session.barcode_at(options.k).plot(file, k=(options.k,)),
+        "barcode": lambda file: session.announce(session.barcode_at(options.k), options.k).plot(
+            file, k=(options.k,), suppress=session.plan.cut.suppress
+        ),
         "zigzag": lambda file: session.zigzag(options.path).plot(file, k=options.k),
     }
     if options.of not in drawn:
@@ -247,7 +254,8 @@ def spectrum(session: TableSession, options: SpectrumOptions) -> dict[str, Any]:
 def barcode(session: TableSession, options: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
     barcode_on_grid = session.barcode(options.max_dimension, options.field, options.grid)
-    return barcode_on_grid.to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    announced = session.announce(barcode_on_grid, options.k)
+    return announced.to_json(options.k, longest=MOST_BARS, suppress=session.plan.cut.suppress) | {"plot": None}
 
 
 def lattice(session: TableSession, options: LatticeOptions) -> dict[str, Any]:

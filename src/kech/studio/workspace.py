@@ -23,7 +23,16 @@ from msgspec.structs import replace
 
 import kech
 from kech.certificate import BESIDE
-from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, NoSuchFile, UnreadableFile, UsageError, unusable_value
+from kech.errors import (
+    BadOption,
+    BadTarget,
+    KechError,
+    NoQuasiIdentifier,
+    NoSuchFile,
+    UnreadableFile,
+    UsageError,
+    unusable_value,
+)
 from kech.release.series.store import SERIES_FILE
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -166,6 +175,9 @@ class OpenTable:
             handed.write(body)
         try:
             return name_trees(kech.read_request(file))
+        except KechError as refusal:
+            refusal.args = (refusal.typed.replace(str(file), file.name),)  # a page never sees a path of the studio
+            raise
         finally:
             file.unlink()
 

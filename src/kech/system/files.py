@@ -100,6 +100,17 @@ def lock_new_draft(path: Path, handle: int) -> bool:
     return False
 
 
+def link_or_name(link: Path, file: Path) -> Path:
+    """A new link to a file; the file itself where Windows keeps links for administrators and developers."""
+    try:
+        link.symlink_to(file)
+    except OSError:
+        if machine.fcntl:
+            raise
+        return file
+    return link
+
+
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """A private folder for temporary files, removed at the end of the block."""

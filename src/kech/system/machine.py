@@ -9,6 +9,7 @@ import itertools
 import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -111,7 +112,8 @@ def windows_memory_bytes() -> int:
     return int(status.total) if windows and windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)) else 0
 
 
-sysconf = os.sysconf if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}) else windows_sysconf
+knows_memory = "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {})
+sysconf: Callable[[str], int] = getattr(os, "sysconf", windows_sysconf) if knows_memory else windows_sysconf
 user_id = getattr(os, "geteuid", int)  # on Windows 0, as the owner of every file
 
 

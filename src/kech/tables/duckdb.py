@@ -26,7 +26,7 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request.parts import MOST_THREADS
-from kech.system.files import claim_folder, remove_folder
+from kech.system.files import claim_folder, link_or_name, remove_folder
 from kech.system.memory import (
     BATCH_ROW_BYTES,
     BATCHES,
@@ -117,17 +117,21 @@ class DuckDB:
             self._finalizer()
             raise refusal(failure, "starting", self.memory) from None
 
-    def _lock(self, path: Path | None) -> None:
-        """Lock the connection: from now on it has access to this file and its encrypted spill only."""
-        allowed = []
-        if path is not None:
-            link = self.folder / "source"
-            link.symlink_to(path.resolve())
-            allowed = [str(link), str(path.resolve())]
-            self._origin = path, path.stat()
+    def _lock_to(self, path: Path) -> str:
+        """Lock the connection to this file; a constant of SQL with a name of it that has no pattern."""
+        file = path.resolve()
+        name = link_or_name(self.folder / "source", file)
+        if name == file and "[" in str(file):
+            raise UnreadableFile(path, "Windows allows no link to it, which its [ needs. Rename it or its folder.")
+        self._lock(name, file)
+        self._origin = path, path.stat()
+        return self.dialect.literal(str(name))
+
+    def _lock(self, *allowed: Path) -> None:
+        """Lock the connection: from now on it has access to these files and its encrypted spill only."""
         settings = {
             "timezone": "'UTC'",  # times with a zone are the same everywhere
-            "allowed_paths": "[" + ", ".join(map(self.dialect.literal, allowed)) + "]",
+            "allowed_paths": "[" + ", ".join(map(self.dialect.literal, map(str, allowed))) + "]",
             "enable_external_access": "false",
             "lock_configuration": "true",
         }
@@ -150,14 +154,12 @@ class DuckDB:
             f"delim = {self.dialect.literal(dialect.delimiter)}{f', buffer_size = {2 * line}' if self.memory else ''}"
         )
         check_lines(path, dialect.delimiter, self.memory)
-        self._lock(path)
-        self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
+        self._source = f"read_csv({self._lock_to(path)}, {options})"
         self._store({i: f"c{i}" for i in selected}, nulls, path)
 
     def load_parquet(self, path: Path, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
-        self._lock(path)
-        self._source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
+        self._source = f"read_parquet({self._lock_to(path)})"
         self._store({i: names[i] for i in selected}, nulls, path)
 
     def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
@@ -172,12 +174,12 @@ class DuckDB:
             self.connection.execute(f"ATTACH {literal_file(address)} AS given (TYPE duckdb, READ_ONLY)")
         except FAILURES as failure:
             raise KeyboardInterrupt if is_stopped(failure) else refuse_reading(failure, address) from None
-        self._lock(None)
+        self._lock()
         self._source = ".".join(map(quote, ("given", *address.names)))
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; a column of a type that DuckDB does not know is refused by name."""
-        self._lock(None)
+        self._lock()
         fields = [batches.schema.field(i) for i in selected]
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(selected, fields, strict=True)])
         types = self._types_in(schema)

@@ -7,10 +7,10 @@ import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
 import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from "./store.js";
 import { t } from "./text.js";
-import { inPageWords } from "./words.js";
+import { followed, inPageWords } from "./words.js";
 
 const BINS = 16, MANY = 12, OWN_VALUES = 0.75;
-let wanted = "";
+let wanted = "", isTold = false; // whether the meanings of roles are shown
 
 export function begin(place) {
   watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, find("inspect", { rows: 0, costs: false })?.fault, ...looks()], () => keepingFocus(place, () => draw(place)));
@@ -24,11 +24,16 @@ function draw(place) {
   }
   const open = unsaid().length, search = input("search", wanted, () => {}, { "aria-label": t("findColumn"), placeholder: t("findColumn") });
   search.addEventListener("input", () => { wanted = search.value; hideOthers(place); });
-  replace(place, h("h2", {}, t("columns")), h("p", { class: "hint" }, t("columnsHint")), seen.columns.length > MANY && search,
+  replace(place, h("h2", {}, t("columns")), h("p", { class: "hint" }, t("columnsHint")), meanings(), seen.columns.length > MANY && search,
     open > 0 && h("p", { class: "note", role: "status" }, t("unsaid", { n: open }), button(t("takeSuggestions"), () => takeAll(seen), "small")),
     !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), ["columns", "input"].includes(state.fault?.field) && refusalOf(state.fault),
     h("ul", { class: "plain" }, seen.columns.map((column) => card(column, seen))));
   hideOthers(place);
+}
+
+function meanings() {
+  const roles = [...Object.keys(state.roles), "drop"].map((role) => [h("dt", { class: role }, t(`role:${role}`)), h("dd", {}, t(`means:${role}`))]);
+  return h("details", { class: "meanings", open: isTold, ontoggle: (event) => { isTold = event.target.open; } }, h("summary", { class: "hint" }, t("meanings")), h("dl", {}, roles));
 }
 
 const refusalOf = ({ message }) => h("p", { class: "refusal", role: "alert" }, message);
@@ -54,13 +59,15 @@ function card(column, seen) {
   const name = column.column, role = roleOf(name), isQuasi = role === "quasi-identifier";
   const pick = select([...(role ? [] : [["", t("role:")]]), ...[...Object.keys(state.roles), "drop"].map((one) => [one, t(`role:${one}`)])], role, (value) => edit((next) => giveRoles(next, { ...allRoles(seen), [name]: value }), "columns"), { "aria-label": t("roleOf", { column: name }), title: role && t(`means:${role}`) });
   const facts = [t("values", { n: column.distinct }), column.nulls > 0 && t("missing", { share: percent(column.nulls / seen.rows) })].filter(Boolean).join(", ");
+  const hasInput = Object.keys(column.input).length > 0, pointsAtRows = (role === "sensitive" || role === "keep") && column.distinct > OWN_VALUES * seen.rows;
+  const axis = state.plan.axes[name] ?? {}, advice = pointsAtRows && !hasInput ? null : column.hint, hint = advice && column.suggested && (axis.hierarchy || axis.kind === column.suggested) ? followed(advice) : advice;
   return h("li", { class: `card ${role || "open"}`, "data-column": name },
     h("div", { class: "line" }, h("strong", { class: "name", title: name }, name), pick),
     h("div", { class: "line" }, histogram(column), h("span", { class: "hint" }, facts)),
     isQuasi && h("div", { class: "line dials" }, [[precision(name), "precisionName"], [strip(name), "widthsName"]].map(([dial, text]) => h("div", {}, dial, h("span", { class: "hint", "aria-hidden": "true" }, t(text))))),
     isQuasi && button(t("blurred"), () => set({ drawer: { kind: "hierarchy", column: name } }), "link", { "aria-label": `${name}: ${t("blurred")}` }),
-    column.hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(column.hint), " ", Object.keys(column.input).length > 0 && button(t("readSo"), () => edit((next) => Object.assign(next.plan.input, column.input), "columns"), "small")),
-    (role === "sensitive" || role === "keep") && column.distinct > OWN_VALUES * seen.rows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
+    hint && role !== "drop" && h("p", { class: "hint" }, inPageWords(hint), " ", hasInput && button(t("readSo"), () => edit((next) => Object.assign(next.plan.input, column.input), "columns"), "small")),
+    pointsAtRows && h("p", { class: "note" }, t("identifying", { column: quoted(name) })),
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }
 

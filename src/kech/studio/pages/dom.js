@@ -66,11 +66,10 @@ export function say(text) {
 
 // Draw a place again; what had the focus there has it afterwards, if it is there still.
 export function keepingFocus(place, draw) {
-  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null, top = place.scrollTop;
-  draw();
-  place.scrollTop = top;
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  draw(); // content that is replaced at once keeps its place: to ask for it would lay out the whole screen
   if (held === null) return;
-  [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held)?.focus();
+  [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held)?.focus({ preventScroll: true });
 }
 
 const nameOf = (element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}`;

@@ -7,7 +7,7 @@ import { count } from "./numbers.js";
 import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value
+const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8, MOST_TURNED = 11; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value, letters
 const VIEWS = ["original", "both", "released"], FILTERS = ["all", "exposed", "blurred", "left", "given"];
 const cells = new Map(); // of rows that were seen, by their place in the table
 let order = new Int32Array(0), pool = [], columns = [], facts = null, lines = "";
@@ -32,14 +32,15 @@ export function begin(place) {
 
 function draw() {
   const seen = glance();
-  if (!seen) { order = new Int32Array(0); replace(head); paint(); return; }
-  facts = lookAt(shown());
+  facts = seen && lookAt(shown());
+  if (!seen) { order = new Int32Array(0); draw.key = null; replace(head); drawBar(); paint(); tell(); return; }
   const { view } = state, published = (name) => ["quasi-identifier", "sensitive", "keep"].includes(roleOf(name));
   columns = seen.columns.map((column, at) => ({ column, at, role: roleOf(column), published: published(column) })).filter(({ published: is }) => is || view !== "released");
   if (state.filter === "given") columns.sort((a, b) => (b.role === "sensitive") - (a.role === "sensitive")); // what is given away is seen first
   const key = [facts?.key, state.filter, state.grouped, state.id, seen.rows, state.view === "original"].join();
   if (key !== draw.key) { draw.key = key; order = arrange(seen.rows); }
   columns.forEach((one) => { one.wide = widthOf(one); });
+  table.style.setProperty("--gutter", `${gutterOf(seen.rows).toFixed(1)}rem`);
   drawHead();
   drawBar(seen.rows);
   viewport.setAttribute("aria-label", t("rowsShown", { n: order.length, all: seen.rows }));
@@ -65,7 +66,7 @@ function lookAt(answer) {
     const given = new Map();
     for (const [column, list] of Object.entries(classes.given_away)) for (const one of list) given.set(one, [...(given.get(one) ?? []), column]);
     const exact = Object.fromEntries(answer.data.columns.map((one) => [one.column, one.exact]));
-    known.set(answer.data, { key: ++number, of: Int32Array.from(of), classes, blur, given, exact });
+    known.set(answer.data, { key: ++number, largest: classes.rows.reduce((most, rows) => Math.max(most, rows), 0), of: Int32Array.from(of), classes, blur, given, exact });
   }
   return { ...known.get(answer.data), stale: answer.stale, preview: answer.preview };
 }
@@ -99,20 +100,28 @@ function drawBar(rows) {
   box.checked = state.grouped;
   const filter = select(FILTERS.map((one) => [one, t(`filter:${one}`)]), state.filter, (value) => { set({ filter: value }); viewport.scrollTop = 0; }, { "aria-label": t("filter") });
   replace(bar, h("h2", {}, t("table")), h("div", { class: "picks", role: "group", "aria-label": t("view") }, picks("view", VIEWS)),
-    filter, h("label", { class: "check" }, box, t("groupByClass")), h("span", { class: "hint" }, t("rowsShown", { n: order.length, all: rows })),
+    filter, h("label", { class: "check" }, box, t("groupByClass")), rows != null && h("span", { class: "hint" }, t("rowsShown", { n: order.length, all: rows })),
     facts?.preview && h("span", { class: "mark preview" }, t("preview")), facts?.stale && h("span", { class: "mark" }, t("stale")), h("span", { class: "private" }, t("private")));
 }
 
 function drawHead() {
   const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), wide);
-  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, t("row")), columns.map(name)));
+  replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, gutterName()), columns.map(name)));
 }
+
+// Whether the first row of each class tells how many rows the class has.
+const tellsSizes = () => Boolean(facts) && state.grouped && state.view !== "original";
+
+// As wide as its name and its longest number.
+const gutterName = () => t(tellsSizes() ? "rowAndSize" : "row");
+const gutterOf = (rows) => 1.5 + 0.52 * Math.max(gutterName().length * 0.9, `${count(rows)}${tellsSizes() ? ` · ${count(facts.largest)}` : ""}`.length);
 
 // As wide as its name, its cells and most of its labels, within reason.
 function widthOf({ column, role, at }) {
   const labels = role === "quasi-identifier" && state.view !== "original" ? facts?.classes.labels[column] : null;
   const cell = Math.max(5, ...[...cells.values()].slice(0, 50).map((row) => row[at]?.length ?? 7)), label = labels ? usualLength(labels, rowsOfClasses()) : 0;
-  const letters = label && state.view === "both" && !(state.filter === "all" && facts.exact[column] > MOSTLY) ? cell + label + 3 : Math.max(cell, label);
+  const isKept = state.filter === "all" && facts?.exact[column] > MOSTLY, turned = label && isKept ? Math.min(cell + 3 + turnedLength(labels, column), MOST_TURNED) : cell + 3 + label;
+  const letters = label && state.view === "both" ? Math.max(turned, label) : Math.max(cell, label);
   return Math.min(MOST_WIDE, 1.4 + Math.max(letters, column.length) * 0.56);
 }
 
@@ -124,6 +133,9 @@ function rowsOfClasses() {
   for (const row of order) if (of[row] >= 0) rows[of[row]] += 1;
   return rows;
 }
+
+// Of a column whose values mostly stay: how long labels are where they do not.
+const turnedLength = (labels, column) => usualLength(labels, rowsOfClasses().map((rows, group) => (facts.classes.widths[column][group] > 0 ? rows : 0)));
 
 // Nine of ten rows have a label of this length or a shorter one.
 function usualLength({ at, texts }, rows) {
@@ -167,7 +179,7 @@ function fill(line, row, at) {
   if (line.shown === row && line.known === Boolean(held) && line.lit === isLit) return;
   Object.assign(line, { shown: row, known: Boolean(held), lit: isLit });
   const isFirst = group >= 0 && (at === 0 || facts.of[order[at - 1]] !== group), alone = (crowds()?.crowd[row] ?? Infinity) < (chosenK() ?? smallestK());
-  line.gutter.textContent = isFirst && state.grouped && state.view !== "original" ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
+  line.gutter.textContent = isFirst && tellsSizes() ? `${count(row + 1)} · ${count(facts.classes.rows[group])}` : count(row + 1);
   line.element.className = `line${group % 2 ? " odd" : ""}${isLit ? " lit" : ""}${isFirst ? " first" : ""}${group === -1 ? " left" : ""}${alone && (state.view === "original" || state.filter === "exposed" || group < 0) ? " exposed" : ""}`;
   columns.forEach(({ column, at: place, role }, j) => fillCell(line.parts[j], held ? held[place] : undefined, column, role, group));
 }
@@ -223,7 +235,7 @@ function tell() {
   foot.textContent = t("hides", { row: row + 1, n: facts.classes.rows[group], people: facts.classes.people?.[group], labels }) + (given.length ? `.${t("given", { columns: given.join(", ") })}` : "");
 }
 
-// "[33, 51]" is said as "33 to 51".
-const spoken = (label) => label.replace(/^\[([^,\]]+), ([^\]]+)\]$/, (_, low, high) => t("toRange", { low, high }));
+// "[33, 51]" is said as "33 to 51", "[33, 51)" as "33 to under 51".
+const spoken = (label) => label.replace(/^\[([^,\]]+), ([^\])]+)([\])])$/, (_, low, high, end) => t(end === "]" ? "toRange" : "toUnder", { low, high }));
 
 export const focusTable = () => viewport.focus();

@@ -3,7 +3,7 @@
 import { button, h, replace, s } from "./dom.js";
 import { cutThat, exampleOf } from "./forms.js";
 import { exporter } from "./pictures.js";
-import { bounds, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
+import { about, bounds, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
 import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -24,7 +24,7 @@ function draw() {
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
     h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
-    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? "waiting" : "beingRead")));
+    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan && about() ? "waiting" : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
 

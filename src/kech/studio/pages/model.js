@@ -36,24 +36,24 @@ const laneOf = (verb) => LANES[verb] ?? "slow";
 
 async function start(verb, options) {
   const lane = laneOf(verb), key = keyOf(verb, options), { id } = state;
-  const entry = { verb, options, data: null, fault: null, progress: null, began: performance.now() };
+  const entry = { id, verb, options, data: null, fault: null, progress: null, began: performance.now() };
   answers.set(key, entry);
   busy.set(lane, { key, entry });
   set({ version: state.version + 1 });
   try {
     await saved();
     if (state.id !== id || keyOf(verb, options) !== key) throw Object.assign(new Error(), { status: 409 });
-    entry.data = await run(id, { verb, options, revision: state.revision }, (job) => { entry.progress = job; set({ progress: state.progress + 1 }); });
+    entry.data = await run(id, { verb, options, revision: state.revision }, (job) => { entry.progress = job; if (entry.isUnwanted) stop(entry); set({ progress: state.progress + 1 }); });
   } catch (fault) {
     if (fault.status === 409 || entry.isUnwanted) answers.delete(key);
     entry.fault = fault;
   }
-  busy.delete(lane);
+  if (busy.get(lane)?.entry === entry) busy.delete(lane);
   if (state.id === id) set({ version: state.version + 1 });
 }
 
 export async function stop(entry) {
-  if (entry.progress) await cancel(state.id, entry.progress.job).catch(() => {});
+  if (entry.progress) await cancel(entry.id, entry.progress.job).catch(() => {});
 }
 
 // Ask once more what was stopped or refused.
@@ -94,6 +94,7 @@ export const chosenK = () => state.plan.goal.k ?? null;
 const isSearch = () => state.plan.cut.eps == null;
 
 function pump() {
+  leaveTables();
   if (!state.id || !state.plan) return;
   const first = need("glance");
   if (!first?.fault && !state.isGlimpsed) return; // rows are seen before they are counted
@@ -110,6 +111,11 @@ function pump() {
   if (k != null && Object.keys(exact.data?.shared?.given_away ?? {}).length) need("mend", { k });
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
   if (isSearch()) for (const rung of near(k)) if (!need("bound", { k: rung })) return;
+}
+
+// What another table asked for is not waited for.
+function leaveTables() {
+  for (const [lane, { entry }] of busy) if (entry.id !== state.id) { entry.isUnwanted = true; stop(entry); busy.delete(lane); }
 }
 
 // For each k the loss below which no release is possible, as far as that is proven.

@@ -5,7 +5,7 @@ import { doubts } from "./columns.js";
 import { button, dialog, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
 import { about, chosenK, shown } from "./model.js";
 import { count, day, loss } from "./numbers.js";
-import { crowdWords, goalWords } from "./sentences.js";
+import { crowdWords, goalWords, untold } from "./sentences.js";
 import { roleOf, saved, set, state } from "./store.js";
 import { t } from "./text.js";
 
@@ -59,7 +59,8 @@ function publishes() {
 function promises(data) {
   const goals = goalWords(state.plan.goal), given = Object.entries(data.shared?.given_away ?? {});
   return h("section", {}, h("h3", {}, t("willHold")), h("ul", {}, h("li", {}, crowdWords(state.plan.goal.k ?? data.k, state.plan.goal)), goals && h("li", {}, t("kept", { goals }))),
-    given.map(([column, share]) => h("p", { class: "alarm" }, t("givenAway", { share, column: quoted(column) }))), h("p", { class: "hint" }, t("limits")));
+    given.map(([column, share]) => h("p", { class: "alarm" }, t("givenAway", { share, column: quoted(column) }))),
+    untold(data.columns).map((column) => h("p", { class: "note" }, t("hidden", { column: quoted(column) }))), h("p", { class: "hint" }, t("limits")));
 }
 
 // -- what was written --------------------------------------------------------------------------------------------

@@ -20,6 +20,9 @@ export function crowdWords(k, parameters = {}) {
   return t(countsPeople() ? "hidePeople" : "hideRows", { k });
 }
 
+// Columns of which a release tells nothing.
+export const untold = (columns) => columns.filter(({ exact, missing, width, open }) => exact + missing <= 0.95 && width == null && !open).map(({ column }) => column);
+
 function columnWords(about) {
   const column = quoted(about.column), rest = restWords(about);
   if (about.exact + about.missing > 0.9995) return t("stays", { column, rest });

@@ -22,7 +22,7 @@ function draw(place) {
   replace(place,
     h("h1", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "22", height: "22" }), h("span", {}, t("appName"))),
     h("nav", { class: "tools", "aria-label": t("file") },
-      button(state.name || t("open"), openStart, "file", { "data-part": "file", title: `${t("file")}: ${state.name}`, "aria-label": `${t("file")}: ${state.name || t("open")}` }),
+      button(`${t("file")}: ${state.name || t("open")}`, openStart, "file", { "data-part": "file", title: state.name }),
       tool("undo", "↶", undo, { "aria-label": t("undo"), title: t("undo"), disabled: !state.past.length }), tool("redo", "↷", redo, { "aria-label": t("redo"), title: t("redo"), disabled: !state.future.length }),
       tool("save", t("savePlan"), savePlan, { disabled: !state.plan }), tool("load", t("loadPlan"), loadPlan, { disabled: !state.plan }),
       button(t("advanced"), () => set({ drawer: state.drawer?.kind === "advanced" ? null : { kind: "advanced" } }), "quiet", { "data-part": "advanced", disabled: !isReadyNow() })),

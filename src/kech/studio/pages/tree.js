@@ -62,7 +62,7 @@ function restore(nodes, parent = null) {
 export function treeEditor(held, changed) {
   const chosen = new Set(), past = held.past ??= [], list = h("ul", { class: "tree", "aria-label": t("hierarchy") });
   const name = input("text", "", () => {}), told = h("span", { class: "hint", role: "status" });
-  const back = button(t("undoTree"), () => { held.roots = restore(past.pop()); chosen.clear(); draw(); changed(); }, "small");
+  const back = button(t("undoTree"), () => { held.roots = restore(past.pop()); chosen.clear(); told.textContent = t("undone"); draw(); changed(); }, "small");
   let dragged = null;
 
   function siblingsOf(node) { return node.parent ? node.parent.children : held.roots; }

@@ -3,7 +3,7 @@
 import { button, field, h, keepingFocus, quoted, replace, s, say } from "./dom.js";
 import { numberBox } from "./forms.js";
 import { choose } from "./instrument.js";
-import { again, chosenK, crowds, find, found, isReady, looks, most, shown, stop } from "./model.js";
+import { about, again, chosenK, crowds, find, found, isReady, looks, most, shown, stop } from "./model.js";
 import { count, loss, percent } from "./numbers.js";
 import { sentences } from "./sentences.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
@@ -22,7 +22,7 @@ function wayOf() {
 }
 
 function draw(place) {
-  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan ? t("waiting") : "")); return; }
+  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan && t(about() ? "waiting" : "beingRead"))); return; }
   const answer = shown(), data = answer?.data, crowd = crowds();
   replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), answer?.stale && h("span", { class: "mark" }, t("stale")),
     data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale, title: t("pinned") })), kField(), work(answer),
@@ -93,9 +93,10 @@ const SHOWN = { k: count, loss, classes: count, left: percent, given: percent };
 
 function pinned(data) {
   if (!state.pins.length) return null;
-  const now = data && figuresOf(data), difference = (one, name) => (now && one[name] !== now[name] ? ` (${now[name] > one[name] ? "+" : "−"}${SHOWN[name](Math.abs(now[name] - one[name]))})` : "");
-  const head = h("tr", {}, h("td"), state.pins.map((_, at) => h("th", { scope: "col" }, `${t("pins")} ${at + 1}`)), now && h("th", { scope: "col" }, t("now")));
-  const rows = Object.keys(SHOWN).map((name) => h("tr", {}, h("th", { scope: "row" }, t(`pin:${name}`)), state.pins.map(({ figures }) => h("td", {}, SHOWN[name](figures[name]))), now && h("td", {}, SHOWN[name](now[name]), h("small", {}, difference(state.pins.at(-1).figures, name)))));
+  const now = data && figuresOf(data), all = [...state.pins.map(({ figures }) => figures), ...(now ? [now] : [])];
+  const difference = (one, name) => (one[name] === all[0][name] ? "" : ` (${one[name] > all[0][name] ? "+" : "−"}${SHOWN[name](Math.abs(one[name] - all[0][name]))})`);
+  const head = h("tr", {}, h("td"), state.pins.map((_, at) => h("th", { scope: "col" }, count(at + 1))), now && h("th", { scope: "col" }, t("now")));
+  const rows = Object.keys(SHOWN).map((name) => h("tr", {}, h("th", { scope: "row" }, t(`pin:${name}`)), all.map((one) => h("td", {}, SHOWN[name](one[name]), h("small", {}, difference(one, name))))));
   const buttons = h("tr", {}, h("td", {}), state.pins.map((one, at) => h("td", {}, button(t("pinUse"), () => edit((next) => Object.assign(next, structuredClone({ plan: one.plan, dropped: one.dropped }))), "small"), button("×", () => set({ pins: state.pins.filter((_, other) => other !== at) }), "small quiet", { "aria-label": `${t("unpin")} ${at + 1}` }))), now && h("td", {}));
   return h("div", { class: "pins" }, h("h3", {}, t("pins")), h("table", {}, h("thead", {}, head), h("tbody", {}, rows, buttons)));
 }

@@ -6,8 +6,8 @@ import { t, translate } from "./text.js";
 const FIELDS = {
   "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--delimiter": "{delimiter}",
   "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
-  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
-  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress}", "--t": "“t”", "--t-kind": "{tKind}",
+  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
@@ -28,6 +28,9 @@ const PHRASES = [
   [/(?:kech hierarchy TABLE .+)? --kind prefixes -o [^,]*/, "read it as a hierarchy, under {blurred}"],
   [/, then --hierarchies trees\./, "."],
   [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
+  [/make it a quasi-identifier, or leave it out\./, "give it the role {role:quasi-identifier}, or leave it out."],
+  [/a few are not: --axis .+? makes sets of them\./, "a few are not: read them as sets, under {blurred}."],
+  [/Then say --null-values\./, "Then list them as {nulls}, under {file}."],
   [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
   [/or say --axis (.+)=set\./, "or read it as text."],
   [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
@@ -41,6 +44,9 @@ const PHRASES = [
   [/or release without a ledger: --no-ledger\./, "or mend it first."],
   [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
 ];
+
+// A hint whose advice was followed says so.
+export const followed = (hint) => hint.replace(/(It looks like a code|Its numbers seem to be codes without an order|Nearly all its values are numbers or dates, and a few are not): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so.");
 
 // A label without its explanation.
 const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
