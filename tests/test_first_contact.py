@@ -1,6 +1,7 @@
 """What somebody meets who types kech for the first time."""
 
 from io import StringIO
+from shlex import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -370,23 +371,24 @@ def test_one_column_is_spoken_of_as_one(run, folder):
     assert "glucose: published as it is, and most rows have a value of their own: leave it out" in shown.out + shown.err
 
 
-def write_people(path, odd=None, column=0, start=""):
+def write_people(path, odd=None, column=0):
     """Ages, amounts and states of people, one cell of which is odd: in row 7, or none."""
     rows = [[str(18 + row * 7 % 50), f"{900 + row * 37.25:.2f}", "abc"[row % 3]] for row in range(200)]
     if odd is not None:
         rows[6][column] = odd
-    path.write_text(f"{start}age,charges,state\n" + "".join(f"{','.join(row)}\n" for row in rows), "utf-8")
+    path.write_text("age,charges (EUR),state\n" + "".join(f"{','.join(row)}\n" for row in rows), "utf-8")
     return path
 
 
-@pytest.mark.parametrize(("odd", "column"), [("3o", "age"), ("about 900", "charges")])
+@pytest.mark.parametrize(("odd", "column"), [("3o", "age"), ("about 900", "charges (EUR)")])
 def test_inspect_says_which_cell_a_release_will_refuse_and_so_does_the_plan(run, folder, odd, column):
-    path, plan = write_people(folder / "people.csv", odd, ["age", "charges"].index(column)), folder / "kech.toml"
+    path, plan = write_people(folder / "people.csv", odd, ["age", "charges (EUR)"].index(column)), folder / "kech.toml"
     shown = run("inspect", path, "--plan", plan).out
     refused = run("release", path, "--plan", plan, "-o", folder / "safe.csv")
     assert refused.code == 3
     reason = refused.err.partition("kech: ")[2].strip()
     assert reason.startswith(f"Column {column!r}, row 7: ")
+    assert f"--axis {quote(f'{column}=set')}." in reason
     assert f"Warning: a release will refuse this table. {reason}" in shown
     assert f"# A release will refuse the table, until this is mended. {reason}" in plan.read_text("utf-8")
     assert odd not in shown + plan.read_text("utf-8")
@@ -431,7 +433,7 @@ def test_a_column_of_row_names_takes_no_name_that_another_has(run, folder):
 
 def test_only_columns_that_follow_are_told_what_they_follow_from(run, folder):
     path = write_people(folder / "people.csv")
-    assert "follows from" not in run("inspect", path, "--qi", "age", "charges", "state").out
+    assert "follows from" not in run("inspect", path, "--qi", "age", "charges (EUR)", "state").out
     rows = "".join(f"{20 + row % 40},{'young' if row % 40 < 20 else 'old'},{'abc'[row % 3]}\n" for row in range(200))
     (folder / "groups.csv").write_text("age,group,state\n" + rows, "utf-8")
     assert "follows from" in run("inspect", folder / "groups.csv", "--qi", "age", "group", "state").out

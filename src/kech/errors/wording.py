@@ -119,7 +119,7 @@ def as_value(option: str, example: str, following: str) -> str:
     if "..." in parts or (takes_list(option) and (example.isupper() or len(parts) > 1)):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
     if option == "axis" and "=" in example:
-        return "{{{!r}: {!r}}}".format(*example.partition("=")[::2])
+        return "{{{!r}: {!r}}}".format(*example.strip(QUOTE).partition("=")[::2])
     if is_plain(example) or example.isupper():
         return example
     if example.endswith("%"):
