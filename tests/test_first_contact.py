@@ -388,7 +388,7 @@ def test_inspect_says_which_cell_a_release_will_refuse_and_so_does_the_plan(run,
     assert refused.code == 3
     reason = refused.err.partition("kech: ")[2].strip()
     assert reason.startswith(f"Column {column!r}, row 7: ")
-    assert f"--axis {quote(f'{column}=set')}." in reason
+    assert f"--axis {quote(column)}=set." in reason
     assert f"Warning: a release will refuse this table. {reason}" in shown
     assert f"# A release will refuse the table, until this is mended. {reason}" in plan.read_text("utf-8")
     assert odd not in shown + plan.read_text("utf-8")
