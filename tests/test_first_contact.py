@@ -392,9 +392,19 @@ def test_inspect_says_which_cell_a_release_will_refuse_and_so_does_the_plan(run,
     assert f"Warning: a release will refuse this table. {reason}" in shown
     assert f"# A release will refuse the table, until this is mended. {reason}" in plan.read_text("utf-8")
     assert odd not in shown + plan.read_text("utf-8")
-    for mended in (["--null-values", odd], ["--axis", f"{column}=set"]):
-        file = folder / f"{len(mended[1])}.csv"
-        assert run("release", path, "--plan", plan, "-o", file, "--no-ledger", *mended).code == 0
+    assert "# In this plan, texts that mean missing are null_values below [input]; kind" in plan.read_text("utf-8")
+    changes = ({"null_values": [odd]}, {"axes": {column: kech.AxisChoice(kind="set")}})
+    for number, change in enumerate(changes):
+        kech.write_request(kech.read_request(plan).override(**change), folder / f"{number}.toml")
+    ways = (
+        ["--null-values", odd],
+        ["--axis", f"{column}=set"],
+        ["--plan", folder / "0.toml"],
+        ["--plan", folder / "1.toml"],
+    )
+    for number, way in enumerate(ways):
+        words = [*([] if "--plan" in way else ["--plan", plan]), *way, "-o", folder / f"{number}.csv", "--no-ledger"]
+        assert run("release", path, *words).code == 0
 
 
 def test_a_table_that_a_release_reads_raises_no_such_warning(run, folder):

@@ -123,7 +123,9 @@ def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request
     notes = [f"kech does not publish these columns unless you add them to keep: {', '.join(plain)}"] * bool(plain)
     shared = f"These name people or hold text, and rows share values of them, so never publish them: {', '.join(named)}"
     refused = [f"A release will refuse the table, until this is mended. {c.trouble}" for c in columns if c.trouble]
-    return "\n".join([*notes, *[shared] * bool(named), *refused])
+    here = 'In this plan, texts that mean missing are null_values below [input]; kind = "set" reads a column as text.'
+    ways = [here] * any("--null-values" in line for line in refused)
+    return "\n".join([*notes, *[shared] * bool(named), *refused, *ways])
 
 
 @app.command
