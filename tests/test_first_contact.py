@@ -447,3 +447,10 @@ def test_only_columns_that_follow_are_told_what_they_follow_from(run, folder):
     rows = "".join(f"{20 + row % 40},{'young' if row % 40 < 20 else 'old'},{'abc'[row % 3]}\n" for row in range(200))
     (folder / "groups.csv").write_text("age,group,state\n" + rows, "utf-8")
     assert "follows from" in run("inspect", folder / "groups.csv", "--qi", "age", "group", "state").out
+
+
+def test_row_numbers_beside_numbered_columns_are_read(run, folder):
+    frame = pd.DataFrame([[row % 4, row % 5, row % 3] for row in range(60)])
+    frame.to_csv(folder / "t.csv")
+    found = run("inspect", folder / "t.csv", "--json").json["columns"]
+    assert [column["column"] for column in found] == ["column_1", "0", "1", "2"]
