@@ -41,7 +41,7 @@ class Effort:
 
 
 # Measured on nine tables of 834 to 4,092 rows at k = 3, 5 and 10: normal is 6 to 16 % below MDAV
-# (benchmarks/pages/held_out.md).  Quick was 3 to 16 % below it when this was built; best was not measured.
+# (benchmarks/pages/held_out.md).  Quick and best are not measured there.
 EFFORTS = {"quick": Effort(2e4, 1e8, 1.5e4), "normal": Effort(2.5e5, 1e9, 3e4), "best": Effort(4e6, 2e10, 3e5)}
 CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched
 STUCK, GAIN = 24, 1e-4  # so many rounds that gain less than this share end the search
