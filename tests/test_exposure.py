@@ -296,9 +296,11 @@ def test_a_certificate_does_not_tell_how_many_rows_fewer_than_k_were_left_out(tm
     assert all(document == documents[0] for document in documents)
 
 
-def test_each_way_to_write_a_release_states_what_two_values_cost(tmp_path):
+def test_a_certificate_states_what_two_values_cost_where_that_is_asked_for(tmp_path):
     with kech.read_table(with_outliers(0), quasi_identifiers=list("abc"), sensitive=["d"]) as table:
         release = kech.make_release(table, k=20, effort="quick")
+        assert "loss_with_l_2" not in release.write(tmp_path / "bare.csv", ledger=False)
+        release = release.with_price()
         written = release.write(tmp_path / "safe.csv", ledger=False)
         told = release.summarize(tmp_path / "safe.csv", written)["loss_with_l_2"]
         kech.publish_release(release, tmp_path / "folder", "safe.csv", ledger=False)

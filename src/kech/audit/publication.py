@@ -74,6 +74,7 @@ def publish_release(
         file, target = draft / name, target_folder / name
         private = [target_folder / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
         terms = AdmissionOptions(open_ledger() if ledger else None, earlier, allow_composition)
+        release = release.with_price()
         certificate = release.write_file(file, None, None, terms, within=draft)
         with strike_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}

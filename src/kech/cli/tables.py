@@ -249,6 +249,7 @@ def release(
                 result = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
                 files: dict[str, Any] = {"mapping": mapping, "sql": as_sql, "replace": replace}
+                new_release = new_release.with_price()
                 written = new_release.write(output, certificate, **files, **past)
                 result = new_release.summarize(output, written, certificate, mapping, as_sql)
         result |= {"bound": new_release.bound().to_json()} if bound or request.cut.gap is not None else {}

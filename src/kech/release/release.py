@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from dataclasses import replace as copy_with
 from functools import cache, cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +81,7 @@ class Release:
     version: str
     request: Request
     most_rows: int = 1  # of one person of the table
+    is_priced: bool = False  # its certificates state what l = 2 would cost
     admissions: list[Admission] = field(default_factory=list, init=False)  # one for each file written
 
     def __repr__(self) -> str:
@@ -174,6 +176,10 @@ class Release:
     def shared_values(self) -> dict[str, Any]:
         """The shares of the rows whose class gives a sensitive value away, and the loss that would hide them."""
         return weigh_shared_values(self.partition, self.request, self.find_public_loss)
+
+    def with_price(self) -> Self:
+        """The same release, whose certificates state what l = 2 would cost (where a class gives a value away)."""
+        return copy_with(self, is_priced=True)
 
     @property
     def public_price(self) -> float | None:
@@ -315,7 +321,7 @@ class Release:
                 self.stream_counted(mapped, people, for_csv=format == "csv", listed=format != "csv"), draft, target
             )
             report("checking the written file")
-            certified = self.certify(draft, target.name, format, terms, people, self.public_price)
+            certified = self.certify(draft, target.name, format, terms, people)
             drafted = DraftRelease(draft, certificate_draft, certified, target, self.table, within or draft)
             with self.admit(drafted, mapped, terms):
                 check_unpublished(drafted, filter(None, (target, beside, private)), terms)
@@ -350,7 +356,7 @@ class Release:
             with draft_file(beside) as draft, database.write_draft(rows) as table:
                 report("checking the written table")
                 table.export(text)
-                certified = self.certify(text, address.table, "csv", terms, people, self.public_price)
+                certified = self.certify(text, address.table, "csv", terms, people)
                 drafted = DraftRelease(text, draft, certified, beside, self.table, draft, address)
                 with self.admit(drafted, mapped, terms):
                     check_unpublished(drafted, filter(None, (beside, private)), terms)
@@ -415,13 +421,7 @@ class Release:
         return bound_objective(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
 
     def certify(
-        self,
-        draft: Path,
-        name: str,
-        format: str,
-        terms: AdmissionOptions,
-        people: PeopleTally | None,
-        loss_with_l_2: float | None = None,
+        self, draft: Path, name: str, format: str, terms: AdmissionOptions, people: PeopleTally | None
     ) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
@@ -436,7 +436,7 @@ class Release:
             kech_version=self.version,
             values=self.values,
             stated=people.state() if people else {},
-            loss_with_l_2=loss_with_l_2,
+            loss_with_l_2=self.public_price if self.is_priced else None,
             person_number=PERSON_NUMBER if self.numbering else None,
             format=format,
         )
