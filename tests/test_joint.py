@@ -456,7 +456,7 @@ def test_versions_of_two_series_are_no_history(folder):
 
 
 def test_one_original_serves_no_two_versions_of_a_series(folder, run):
-    """Rows that came later fit classes of the first version too: joint k would be 1, which is no fault of the series."""
+    """Rows that came later fit classes of the first version too: joint k would be 1, no fault of the series."""
     rng = random.Random(4)
     rows = [draw_row(rng, number) for number in range(30)]
     originals = [write(folder / f"{place}.csv", HEADER, rows[: 20 + 10 * place]) for place in range(2)]

@@ -192,7 +192,7 @@ def count_renewed(versions: Sequence[LinkedVersion]) -> int:
 
 
 def find_most_waiting(version: LinkedVersion) -> int:
-    """How many rows of a version may wait: as many as it says, fewer than it says ("<5"), or all where it hides that."""
+    """How many rows of a version may wait: as many as it says, fewer ("<5"), or all where it hides that."""
     assert version.section is not None
     waiting = version.section["waiting"]
     if isinstance(waiting, int):

@@ -235,7 +235,8 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
     most_rows = int(np.bincount(number_alike(update.match.people_now())).max()) if table.person else 1
     waiting = shown_suppression(counts["waiting"], 0, parameters["k"], most_rows)["suppressed"]
     public = ("cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
-    section = {"id": update.hasher.public_id, "version": update.number, **{name: counts[name] for name in public}, "waiting": waiting}
+    named = {"id": update.hasher.public_id, "version": update.number}
+    section = named | {name: counts[name] for name in public} | {"waiting": waiting}
     certificate = make_certificate(
         draft,
         published_name=target.name,
