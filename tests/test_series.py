@@ -17,6 +17,7 @@ import pytest
 
 import kech
 from kech.errors import (
+    BadCertificate,
     BadKey,
     BadOption,
     BadRowKey,
@@ -458,6 +459,17 @@ def test_a_forged_section_is_found_out(nine, tmp_path):
         beside.write_text(json.dumps(document | {"series": document["series"] | {place: value}}))
         with pytest.raises(ClaimBroken, match=said):
             kech.check_certificate(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("id", ["a person", 7, None])
+def test_the_id_of_a_series_is_nothing_but_a_hash(nine, tmp_path, id):
+    publish(nine, NINE, tmp_path / "two.csv")
+    besides = [tmp_path / f"{name}.csv.certificate.json" for name in ("one", "two")]
+    first, second = (json.loads(beside.read_text()) for beside in besides)
+    assert first["series"]["id"] == second["series"]["id"]
+    besides[0].write_text(json.dumps(first | {"series": first["series"] | {"id": id}}))
+    with pytest.raises(BadCertificate, match="series"):
+        kech.check_certificate(tmp_path / "one.csv")
 
 
 def test_verify_series_finds_a_file_with_one_row_more(nine, tmp_path):
