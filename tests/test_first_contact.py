@@ -1,6 +1,7 @@
 """What somebody meets who types kech for the first time."""
 
 from io import StringIO
+from shlex import quote
 
 import pandas as pd
 import pyarrow as pa
@@ -175,7 +176,8 @@ def test_a_refusal_of_a_column_stands_below_the_table_in_one_line(run, folder):
     path.write_text("age,zip\n" + "".join(f"{i},{i % 3}\n" for i in range(40)) + "x,1\n", "utf-8")
     lines = run("inspect", path).out.splitlines()
 
-    assert any(line.startswith("'age': Column 'age', row 41: nearly all values are numbers") for line in lines)
+    said = "Warning: a release will refuse this table. Column 'age', row 41: nearly all values are numbers"
+    assert any(line.startswith(said) for line in lines)
     assert any("see below" in line for line in lines)
 
 
@@ -367,3 +369,88 @@ def test_one_column_is_spoken_of_as_one(run, folder):
     )
     assert "in 1 other column: " in shown.out + shown.err
     assert "glucose: published as it is, and most rows have a value of their own: leave it out" in shown.out + shown.err
+
+
+def write_people(path, odd=None, column=0):
+    """Ages, amounts and states of people, one cell of which is odd: in row 7, or none."""
+    rows = [[str(18 + row * 7 % 50), f"{900 + row * 37.25:.2f}", "abc"[row % 3]] for row in range(200)]
+    if odd is not None:
+        rows[6][column] = odd
+    path.write_text("age,charges (EUR),state\n" + "".join(f"{','.join(row)}\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("odd", "column"), [("3o", "age"), ("about 900", "charges (EUR)")])
+def test_inspect_says_which_cell_a_release_will_refuse_and_so_does_the_plan(run, folder, odd, column):
+    path, plan = write_people(folder / "people.csv", odd, ["age", "charges (EUR)"].index(column)), folder / "kech.toml"
+    shown = run("inspect", path, "--plan", plan).out
+    refused = run("release", path, "--plan", plan, "-o", folder / "safe.csv")
+    assert refused.code == 3
+    reason = refused.err.partition("kech: ")[2].strip()
+    assert reason.startswith(f"Column {column!r}, row 7: ")
+    assert f"--axis {quote(column)}=set." in reason
+    assert f"Warning: a release will refuse this table. {reason}" in shown
+    assert f"# A release will refuse the table, until this is mended. {reason}" in plan.read_text("utf-8")
+    assert odd not in shown + plan.read_text("utf-8")
+    assert "# In this plan, texts that mean missing are null_values below [input]; kind" in plan.read_text("utf-8")
+    changes = ({"null_values": [odd]}, {"axes": {column: kech.AxisChoice(kind="set")}})
+    for number, change in enumerate(changes):
+        kech.write_request(kech.read_request(plan).override(**change), folder / f"{number}.toml")
+    ways = (
+        ["--null-values", odd],
+        ["--axis", f"{column}=set"],
+        ["--plan", folder / "0.toml"],
+        ["--plan", folder / "1.toml"],
+    )
+    for number, way in enumerate(ways):
+        words = [*([] if "--plan" in way else ["--plan", plan]), *way, "-o", folder / f"{number}.csv", "--no-ledger"]
+        assert run("release", path, *words).code == 0
+
+
+def test_a_table_that_a_release_reads_raises_no_such_warning(run, folder):
+    path, plan = write_people(folder / "people.csv"), folder / "kech.toml"
+    assert "refuse" not in run("inspect", path, "--plan", plan).out + plan.read_text("utf-8")
+
+
+@pytest.mark.parametrize("amount", ["{:.2f}", "${:,.2f}", "{:.2f}\N{NO-BREAK SPACE}\N{EURO SIGN}"])
+def test_amounts_of_ones_own_are_never_published_as_they_are(amount):
+    amounts = [amount.format(900 + row * 37.25) for row in range(200)]
+    for odd in ([], ["?!"]):
+        table = pa.table({"charges": [*amounts, *odd], "age": [row % 50 for row in range(200 + len(odd))]})
+        with kech.read_table(table) as read:
+            roles = {column.column: column.role for column in kech.inspect_table(read).columns}
+        assert roles["charges"] in ("quasi-identifier", "identifier")
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_row_numbers_of_pandas_and_r_are_read_and_not_published(run, folder, ending, name):
+    frame = pd.DataFrame({"age": [20 + row % 9 for row in range(60)], "state": ["ab"[row % 2] for row in range(60)]})
+    path, plan = folder / f"export.{ending}", folder / "kech.toml"
+    writer = frame.to_csv if ending == "csv" else frame.to_excel
+    writer(path, index_label=name or None)
+    found = run("inspect", path, "--plan", plan, "--json").json["columns"][0]
+    assert (found["column"], found["role"]) == (name or "column_1", "identifier")
+    assert run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").code == 0
+    assert [*pd.read_csv(folder / "safe.csv").columns] == ["age", "state"]
+
+
+def test_a_column_of_row_names_takes_no_name_that_another_has(run, folder):
+    (folder / "t.csv").write_text('"","column_1"\n' + "".join(f'"{row}",{row % 3}\n' for row in range(30)), "utf-8")
+    refused = run("inspect", folder / "t.csv")
+    assert (refused.code, "the names of columns 1, 2 are not distinct" in refused.err) == (3, True)
+
+
+def test_only_columns_that_follow_are_told_what_they_follow_from(run, folder):
+    path = write_people(folder / "people.csv")
+    assert "follows from" not in run("inspect", path, "--qi", "age", "charges (EUR)", "state").out
+    rows = "".join(f"{20 + row % 40},{'young' if row % 40 < 20 else 'old'},{'abc'[row % 3]}\n" for row in range(200))
+    (folder / "groups.csv").write_text("age,group,state\n" + rows, "utf-8")
+    assert "follows from" in run("inspect", folder / "groups.csv", "--qi", "age", "group", "state").out
+
+
+def test_row_numbers_beside_numbered_columns_are_read(run, folder):
+    frame = pd.DataFrame([[row % 4, row % 5, row % 3] for row in range(60)])
+    frame.to_csv(folder / "t.csv")
+    found = run("inspect", folder / "t.csv", "--json").json["columns"]
+    assert [column["column"] for column in found] == ["column_1", "0", "1", "2"]

@@ -24,6 +24,8 @@ from kech.tables.demo import nine_rows
         ("chances: --threshold 0.09 0.2.", "chances: threshold=[0.09, 0.2]."),
         ("missing: --null-values NaN,inf,-inf.", "missing: null_values=['NaN', 'inf', '-inf']."),
         ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
+        ("say --axis 'a b=set'.", "say axes={'a b': 'set'}."),
+        ("say --axis 'a b'=set.", "say axes={'a b': 'set'}."),
         ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
         ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
         ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),

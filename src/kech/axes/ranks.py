@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any, Self, TypeGuard
 
 import numpy as np
@@ -173,13 +174,12 @@ def set_label(texts: Sequence[str], rare: int) -> str:
 
 
 def sort_members(texts: Sequence[str]) -> list[str]:
-    """The values of a set in the order in which people read them: numbers by their size.
+    """The values of a set in the order in which people read them: numbers by their size, then texts.
 
-    >>> sort_members(["10", "2", "-1"]), sort_members(["10", "2", "a"])
-    (['-1', '2', '10'], ['10', '2', 'a'])
+    >>> sort_members(["10", "2", "-1"]), sort_members(["N", "10", "2"])
+    (['-1', '2', '10'], ['2', '10', 'N'])
     """
-    are_numbers = all(map(NUMBER.fullmatch, texts))
-    return sorted(texts, key=lambda text: (float(text), text)) if are_numbers else sorted(texts)
+    return sorted(texts, key=lambda text: (float(text) if NUMBER.fullmatch(text) else inf, text))
 
 
 def member(text: str) -> str:

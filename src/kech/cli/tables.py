@@ -114,7 +114,7 @@ def check_plan(plan: Path | None, *, replace: bool) -> None:
 
 
 def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request") -> str:
-    """The comment of a plan about the columns without a role in it."""
+    """The comment of a plan about the columns without a role in it, and the cells that a release refuses."""
     kept = suggested.columns.keep
     plain = [repr(column.column) for column in columns if column.role == "plain" and column.column not in kept]
     named = [
@@ -122,7 +122,10 @@ def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request
     ]
     notes = [f"kech does not publish these columns unless you add them to keep: {', '.join(plain)}"] * bool(plain)
     shared = f"These name people or hold text, and rows share values of them, so never publish them: {', '.join(named)}"
-    return "\n".join([*notes, *[shared] * bool(named)])
+    refused = [f"A release will refuse the table, until this is mended. {c.trouble}" for c in columns if c.trouble]
+    here = 'In this plan, texts that mean missing are null_values below [input]; kind = "set" reads a column as text.'
+    ways = [here] * any("--null-values" in line for line in refused)
+    return "\n".join([*notes, *[shared] * bool(named), *refused, *ways])
 
 
 @app.command

@@ -33,7 +33,7 @@ COMMANDS = {
 QUOTE = "'"
 NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, of any form
 PLACES = r"[A-Z]+\b(?: [A-Z]+\b)*(?: \.\.\.)?"  # such as FILE, COLUMN COLUMN or FILE ...
-EXAMPLE = rf"{PLACES}|\d+(?:\.\d+)?%|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,|{NAME}"
+EXAMPLE = rf"{PLACES}|\d+(?:\.\d+)?%|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,|{NAME}(?:=\w+)?"
 OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
 LEFT_OUT = r"(?:omit|without) (?:--[a-z-]+,? (?:and |or )?)*$"  # before an option
 NUMBER = r"\d+(\.\d+)?"
@@ -119,7 +119,7 @@ def as_value(option: str, example: str, following: str) -> str:
     if "..." in parts or (takes_list(option) and (example.isupper() or len(parts) > 1)):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
     if option == "axis" and "=" in example:
-        return "{{{!r}: {!r}}}".format(*example.partition("=")[::2])
+        return "{{{!r}: {!r}}}".format(*(part.strip(QUOTE) for part in example.partition("=")[::2]))
     if is_plain(example) or example.isupper():
         return example
     if example.endswith("%"):

@@ -69,7 +69,7 @@ def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
         columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
         more = [f"and {len(rest) - MOST_LISTED} more"] if len(rest) > MOST_LISTED + 1 else rest[MOST_LISTED:]
         named = ", ".join((*rest[:MOST_LISTED], *more))
-        yield f"So have up to {percent(shares[rest[0]])} of the rows in {columns}: {named}."
+        yield f"Up to {percent(shares[rest[0]])} of the rows have their value given away in {columns}: {named}."
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:

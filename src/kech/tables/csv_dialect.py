@@ -117,9 +117,10 @@ def say_title(line: int) -> str:
 def check_header(path: Path, header: Sequence[str], sample: str, delimiter: str) -> None:
     """Refuse a file whose first line is a row: several of its cells occur again below, in their own columns.
 
-    Numbers that count the columns, 0, 1, 2, are names.
+    Numbers that count the columns, 0, 1, 2, are names, also beside a first column without one.
     """
-    if [*header] in ([str(first + number) for number in range(len(header))] for first in (0, 1)):
+    names = [*header[1:]] if header and not header[0].strip() else [*header]
+    if names in ([str(first + number) for number in range(len(names))] for first in (0, 1)):
         return
     complete = sample[: sample.rfind("\n") + 1]
     rows = [

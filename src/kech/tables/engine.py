@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from shlex import quote
 from typing import Any, NamedTuple, Protocol
 from unicodedata import normalize
 
@@ -667,8 +668,8 @@ def is_code(facts: ColumnFacts) -> bool:
 def check_all(column: str, are_all: bool, row: int | None, words: str) -> None:
     """Refuse a column of which almost all values, but not this row, are numbers or dates."""
     if not are_all:
-        hint = f"Correct it, name the texts that mean missing (--null-values), or say --axis {column}=set."
-        raise BadValue(column, row or 1, f"nearly all values are {words}, this one is not. {hint}")
+        ways = f"name the texts that mean missing (--null-values), or say --axis {quote(column)}=set."
+        raise BadValue(column, row or 1, f"nearly all values are {words}, this one is not. Correct it, {ways}")
 
 
 def check_finite(column: str, facts: ColumnFacts) -> None:

@@ -203,6 +203,16 @@ def advise_on_names(source: Source) -> str:
     return "Name it, or say --rename-duplicates." if has_header else "Add a header line with a name for each column."
 
 
+def name_first(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of which the first, where it alone is missing, is `column_1`: pandas and R write row numbers there.
+
+    >>> name_first(["", "age"]), name_first(["", "age", ""])
+    (('column_1', 'age'), ('', 'age', ''))
+    """
+    is_alone = len(names) > 1 and [place for place, name in enumerate(names) if not name.strip()] == [0]
+    return ("column_1", *names[1:]) if is_alone else tuple(names)
+
+
 def rename_columns(names: Sequence[str]) -> tuple[str, ...]:
     """Names made distinct, ignoring case: the second `age` becomes `age_2`, or has the next free number.
 
@@ -248,8 +258,10 @@ def open_source(
         raise UnreadableFile(
             address or path, f"{(failure.strerror or 'it cannot be opened').lower()}. {ACCESS}"
         ) from None
-    if source.csv and rename_duplicates:
-        names = rename_columns(source.columns)
+    if kind in LINED_FORMATS:
+        source = replace(source, columns=name_first(source.columns))
+    if source.csv:
+        names = rename_columns(source.columns) if rename_duplicates else source.columns
         source = replace(source, columns=names, csv=replace(source.csv, header=names))
     check_columns(source)
     return source

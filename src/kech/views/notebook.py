@@ -62,7 +62,9 @@ def show_barcode(barcode: Any) -> str:
     names |= {"partition": "partition"} if k in barcode.reached else {}
     starts = [(name, say_start(barcode.find_start(reading, k), k)) for reading, name in names.items()]
     known = barcode.describe(k)
-    words = sentences([f"{say_headline(known)}.", f"{capitalize(say_joined(known))}.", *list_sentences(known)])
+    headline, joined = say_headline(known), say_joined(known)
+    more = [] if joined in headline else [f"{capitalize(joined)}."]
+    words = sentences([f"{headline}.", *more, *list_sentences(known)])
     drawn = embed(draw_barcode(barcode, [k], size=SIZE))
     return card(repr(barcode), words, drawn, grid(("reading", "one eps for all rows"), starts), private=True)
 

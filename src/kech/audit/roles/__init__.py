@@ -290,8 +290,12 @@ def is_row_number(column: str, by_name: Clue, look: Look) -> bool:
 
 
 def is_known_amount(by_name: Clue, look: Look) -> bool:
-    """Whether an amount of money would point at its row, if it were published as it is: others paid or received it."""
-    return by_name.meaning.says == MONEY and look.is_number and look.present >= SMALL and look.share > MOST_SHARE
+    """Whether an amount of money would point at its row, if it were published as it is: others paid or received it.
+
+    It counts however it is written, as $1,200, and where one of its cells is no amount.
+    """
+    is_own = look.present >= SMALL and look.share > MOST_SHARE
+    return by_name.meaning.says == MONEY and is_own and not is_unique_text(by_name, look)
 
 
 # -- whether values can be what a name says --------------------------------------------------------------

@@ -73,10 +73,11 @@ def print_costs(costs: Sequence[dict[str, Any]]) -> None:
     from kech.release.sentences import cost_words  # its libraries are not read for --help
 
     say("What each quasi-identifier costs the others (estimated):")
-    table = grid("column~", "its loss>", "others>", "without it>", "follows from~")
+    some_follow = any(cost["follows"] for cost in costs)
+    table = grid("column~", "its loss>", "others>", "without it>", *["follows from~"] * some_follow)
     for cost in costs:
         losses = (f"{cost[name]:.4f}" for name in ("loss", "others", "others_without"))
-        table.add_row(escape(cost["column"]), *losses, escape(cost["follows"] or ""))
+        table.add_row(escape(cost["column"]), *losses, *[escape(cost["follows"] or "")] * some_follow)
     out().print(table)
     for sentence in cost_words(costs):
         say(sentence.translate(ISOLATES))

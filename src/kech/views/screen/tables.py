@@ -41,6 +41,8 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
     for sentence in joint_words(result["identifying_together"]):
         warn(f"{sentence}")
     print_repeated_people(result)
+    for trouble in filter(None, (column["trouble"] for column in result["columns"])):
+        warn(f"a release will refuse this table. {trouble}")
     if result["plan"]:
         source, plan = map(shlex.quote, (source, result["plan"]))
         say(f"Plan written to {result['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
@@ -91,8 +93,8 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
 def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
     hint = f"{column['hint'] or ''}{' The plan says so.' * (planned and column['is_planned'])}"
-    for sentence in filter(None, (column["trouble"], hint)):
-        say(f"{column['column']!r}: {sentence}")
+    if hint:
+        say(f"{column['column']!r}: {hint}")
 
 
 def print_spectrum(result: dict[str, Any]) -> None:
