@@ -120,7 +120,7 @@ def read_outcome(draft: Partition, target: str) -> NDArray[Any]:
 
 def number_labels(draft: Partition, j: int, classes: NDArray[np.int64]) -> Floats:
     """Numbers of the labels of these classes on one axis: the middle, or of a set the share of each value."""
-    middle = (draft.lo[classes, j] + draft.hi[classes, j])[:, None] / 2
+    middle: Floats = (draft.lo[classes, j] + draft.hi[classes, j])[:, None] / 2
     axis = draft.points.axes[j]
     if j not in draft.members or axis.size > MOST_VALUES:
         return middle
