@@ -429,7 +429,7 @@ def test_a_series_whose_keys_were_written_anew_is_found_guilty(folder):
 
 
 def test_only_the_first_versions_of_one_series_are_compared(folder):
-    """What rows became in between is not known; and a certificate does not tell two series apart."""
+    """What rows became in between is not known."""
     rng = random.Random(4)
     rows = [draw_row(rng, number) for number in range(30)]
     originals = [write(folder / f"{place}.csv", HEADER, rows[: 20 + 5 * place]) for place in range(3)]
@@ -438,6 +438,47 @@ def test_only_the_first_versions_of_one_series_are_compared(folder):
     for chosen in ([0, 2], [1, 2], [1, 0], [0, 0]):
         with pytest.raises(BadOption, match="not its versions 1, 2"):
             kech.compute_joint_risk([releases[i] for i in chosen], [originals[i] for i in chosen], key="id")
+
+
+def test_versions_of_two_series_are_no_history(folder):
+    """The first version of one and the second of another, whose rows are other people with the same keys."""
+    made = []
+    for place, seed in enumerate((4, 5)):
+        rng, here = random.Random(seed), folder / str(place)
+        here.mkdir()
+        rows = [draw_row(rng, number) for number in range(30)]
+        originals = [write(here / f"{version}.csv", HEADER, rows[: 20 + 10 * version]) for version in range(2)]
+        made.append((publish_series(here, originals), originals))
+    for (first, firsts), (second, seconds) in (made, made[::-1]):
+        assert kech.compute_joint_risk(first, firsts, key="id").to_json()["holds"]
+        with pytest.raises(BadOption, match="different series"):
+            kech.compute_joint_risk([first[0], second[1]], [firsts[0], seconds[1]], key="id")
+
+
+def test_one_original_serves_no_two_versions_of_a_series(folder, run):
+    """Rows that came later fit classes of the first version too: joint k would be 1, no fault of the series."""
+    rng = random.Random(4)
+    rows = [draw_row(rng, number) for number in range(30)]
+    originals = [write(folder / f"{place}.csv", HEADER, rows[: 20 + 10 * place]) for place in range(2)]
+    releases = publish_series(folder, originals)
+    for original in originals:
+        refused = run("verify", *releases, "--original", original)
+        assert refused.code == 2 and "Name the tables in the order" in " ".join(refused.err.split())
+    assert run("verify", *releases, "--original", *originals, "--key", "id").code == 0
+
+
+@pytest.mark.parametrize(("waiting", "renewed"), [(0, 5), (2, 3), ("<3", 3), ("hidden", 0)])
+def test_rows_that_wait_are_no_more_than_the_certificate_says(folder, waiting, renewed):
+    """All five rows of March come again under other labels.  Those that may have waited are not counted."""
+    again = {"[20, 25]": MARCH[:2], "[31, 40]": MARCH[2:]}
+    cohorts = dict(list(COHORTS.items())[:2]) | again
+    sections = [{"withdrawn": 0, "waiting": waiting}, {"withdrawn": 5}]
+    versions = [(MARCH, [*cohorts][:2]), (MARCH, [*again])]
+
+    found = kech.compute_joint_risk(*write_series(folder, versions, cohorts, sections), key="id").to_json()
+
+    assert found["renewed"] == renewed
+    assert not renewed or not found["holds"]
 
 
 def test_a_series_keeps_its_k_together(folder, run, monkeypatch):

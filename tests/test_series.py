@@ -17,6 +17,7 @@ import pytest
 
 import kech
 from kech.errors import (
+    BadCertificate,
     BadKey,
     BadOption,
     BadRowKey,
@@ -460,6 +461,17 @@ def test_a_forged_section_is_found_out(nine, tmp_path):
             kech.check_certificate(tmp_path / "two.csv")
 
 
+@pytest.mark.parametrize("id", ["a person", 7, None])
+def test_the_id_of_a_series_is_nothing_but_a_hash(nine, tmp_path, id):
+    publish(nine, NINE, tmp_path / "two.csv")
+    besides = [tmp_path / f"{name}.csv.certificate.json" for name in ("one", "two")]
+    first, second = (json.loads(beside.read_text()) for beside in besides)
+    assert first["series"]["id"] == second["series"]["id"]
+    besides[0].write_text(json.dumps(first | {"series": first["series"] | {"id": id}}))
+    with pytest.raises(BadCertificate, match="series"):
+        kech.check_certificate(tmp_path / "one.csv")
+
+
 def test_verify_series_finds_a_file_with_one_row_more(nine, tmp_path):
     """A release outside the rules, entered by hand with a certificate that holds: one newcomer joined a class."""
     publish(nine, NINE, tmp_path / "two.csv")
@@ -760,7 +772,7 @@ def test_forgetting_asks_first(nine, run, monkeypatch, tmp_path):
     assert not list(nine.folder.iterdir())
 
 
-@pytest.mark.parametrize("step", range(7))
+@pytest.mark.parametrize("step", range(8))
 def test_a_failure_at_any_write_leaves_the_series_as_it_was(nine, tmp_path, monkeypatch, step):
     """The disk fails when the n-th file gets its name; the next run goes on as if nothing had happened."""
     replace, count = Path.replace, iter(range(99))
@@ -1110,6 +1122,43 @@ def test_rows_under_other_keys_do_not_hide_among_many_that_are_new(series, tmp_p
     with pytest.raises(BadSeries, match="most rows of the table are new"):
         publish(series, [*older, *rows[100:]], tmp_path / "two.csv")
     assert publish(series, rows, tmp_path / "two.csv")["series"]["version"] == 2
+
+
+@pytest.mark.parametrize("by_people", [False, True])
+def test_a_table_that_doubles_is_welcome_however_many_left_before(series, tmp_path, by_people):
+    """Versions have rows 0-299, 200-399 and 300-439; the next one has all of the last, and 145 more."""
+    rows = [(i, 20 + i % 67, f"p{i}", i) for i in range(600)]
+    roles = {"quasi_identifiers": ["age"], "person": ["zip"], "rows_are_people": False} if by_people else {}
+    for number, (first, last) in enumerate(((0, 300), (200, 400), (300, 440)), start=1):
+        publish(series, rows[first:last], tmp_path / f"{number}.csv", roles)
+    older = [(1000 + i, age + 1, f"q{i}", rest) for i, age, _, rest in rows[300:440]]
+    with pytest.raises(BadSeries, match=r"most (rows|people) of the table are new, while half as many"):
+        publish(series, [*older, *rows[440:]], tmp_path / "four.csv", roles)
+    assert publish(series, rows[300:585], tmp_path / "four.csv", roles)["series"]["version"] == 4
+
+
+def test_a_series_of_an_earlier_kech_goes_on(nine, tmp_path):
+    """It did not write which rows the last table had: all that the series knows count."""
+    known = json.loads((nine.folder / "series.json").read_text("utf-8"))
+    del known["versions"][0]["files"]["0001-turns.arrow"]
+    (nine.folder / "series.json").write_text(json.dumps(known), "utf-8")
+    (nine.folder / "0001-turns.arrow").unlink()
+    with pytest.raises(BadSeries, match="most rows of the table are new"):
+        publish(nine, [(100 + i, age + 1, *rest) for i, age, *rest in NINE], tmp_path / "two.csv")
+    assert publish(nine, NINE, tmp_path / "two.csv")["series"]["version"] == 2
+
+
+def test_that_most_cells_changed_says_nothing_of_rows_under_other_keys(series, tmp_path):
+    """Two of them in each version.  In the third, all others grow older, which the owner says."""
+    rows = town(0, 160)
+    for month in range(3):
+        moved = [(1000 + i, *rest) if i < 2 * month else (i, *rest) for i, *rest in rows[: 100 + 10 * month]]
+        if month == 2:
+            moved[4:] = [(i, age + 1, *rest) for i, age, *rest in moved[4:]]
+        publish(series, moved, tmp_path / f"{month}.csv", most_changed=1 if month == 2 else None)
+    again = [(1000 + i, *rest) if i < 6 else (i, *rest) for i, *rest in rows[:130]]
+    with pytest.raises(BadSeries, match=r"6 rows that the series knows are gone, .* under other keys"):
+        publish(series, again, tmp_path / "four.csv")
 
 
 def test_a_small_share_of_changes_lets_rows_come_and_go(series, tmp_path):

@@ -530,6 +530,12 @@ def test_a_series_is_seen_and_its_next_version_published(tmp_path, run):
             studio.ask(table, "publish", status=422, **wish)
         studio.json("GET", "/api/series/none", status=422)
         studio.json("GET", "/api/series/%2e%2e", status=422)
+        others = studio.upload("dec.csv", clinic(83).replace(b"\n", b"\nx"))["id"]
+        asked = {"series": "clinic", "file": "three.csv"}
+        assert "--most-changed 100%" in json.dumps(studio.ask(others, "publish", status=422, **asked))
+        job = studio.start(others, "publish", **asked, most_changed=1)
+        assert studio.json("GET", f"/api/tables/{others}/jobs/{job['job']}/result")["series"]["version"] == 3
+        assert job["command"].endswith("--most-changed 1.0")
     assert not (tmp_path / "none").exists()
     assert run("verify", "--series", tmp_path / "clinic").code == 0
 

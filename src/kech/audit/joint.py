@@ -4,7 +4,7 @@ In: released files of any tool, the originals they were made of, and the key by 
 Out: a `JointRisk`: joint k, rows and people below k, sensitive values pinned, classes that differ by few rows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -148,7 +148,7 @@ def measure_joint_risk(
     columns = (key,) if isinstance(key, str) else tuple(key)
     check_releases(releases, originals, columns, request)
     published = [read_release(path, request) for path in releases]
-    check_versions([release.document["series"]["version"] for release in published if "series" in release.document])
+    check_versions([release.document["series"] for release in published if "series" in release.document], originals)
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
         return measure_opened(published, tables, columns, find_person(originals, request), request.goal.k)
@@ -175,14 +175,23 @@ def check_releases(
         raise BadOption("--qi", "every release has a certificate, which names its columns. Omit --qi.")
 
 
-def check_versions(numbers: Sequence[int]) -> None:
-    """Refuse versions of a series that are not its first ones: what rows became in between is not known."""
-    if [*numbers] != list(range(1, len(numbers) + 1)):
+def check_versions(sections: Sequence[Mapping[str, Any]], originals: Sequence[AnyPath | Table]) -> None:
+    """Refuse versions that are not the first ones of one series, or are compared with the table of another version."""
+    numbers, ids = [section["version"] for section in sections], {section.get("id") for section in sections}
+    if numbers != list(range(1, len(numbers) + 1)):
         reason = (
             "the releases of a series are not its versions 1, 2 and so on. Name all of them from the first on, each "
             "with its original, and those of one series only."
         )
         raise BadOption("releases", reason)
+    if len(ids - {None}) > 1:
+        raise BadOption("releases", "they are versions of different series. Name those of one series only.")
+    if len(sections) > 1 and len(originals) == 1:
+        reason = (
+            "each version of a series was made from a table of its own, and one is named. Name the tables in the "
+            "order of the releases, and the columns by which a row is recognised: --key."
+        )
+        raise BadOption("--original", reason)
 
 
 def read_release(path: AnyPath, request: Request) -> Published:

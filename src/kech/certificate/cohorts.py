@@ -20,6 +20,7 @@ PROMISE = (
 COUNTS = ("version", "cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
 AT_CUT = ("t", "t_kind")  # goals measured against the rows with which a cohort was cut, not against a later file
 
+SERIES_ID = re.compile("[0-9a-f]{16}")  # by which releases of two series are told apart; earlier ones have none
 WHOLE_FLOAT = re.compile(r"([+-]?[0-9]+)[.]0+")
 
 Label = tuple[Cell, ...]
@@ -35,11 +36,13 @@ class RowChange(NamedTuple):
 
 def is_series(section: Any) -> bool:
     """Whether a section of a certificate has the fields and types of the section `series`."""
-    if not isinstance(section, dict) or section.keys() != {*COUNTS, "waiting", "at_cut", "promise"}:
+    if not isinstance(section, dict) or section.keys() - {"id"} != {*COUNTS, "waiting", "at_cut", "promise"}:
         return False
+    id = section.get("id", "0" * 16)
     counts = all(type(section[name]) is int and section[name] >= 0 for name in COUNTS)
     goals = isinstance(section["at_cut"], dict) and set(section["at_cut"]) <= set(AT_CUT)
-    return counts and goals and type(section["waiting"]) in (int, str)
+    is_id = isinstance(id, str) and SERIES_ID.fullmatch(id) is not None
+    return counts and goals and is_id and type(section["waiting"]) in (int, str)
 
 
 def rows_behind_listed_values(section: Mapping[str, Any], k: int) -> int:

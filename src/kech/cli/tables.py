@@ -327,7 +327,7 @@ def verify(
         Table of the population, raw or labelled. It adds k-map and delta-presence.
     original: list[str]
         The original table. kech makes the release again from it and recounts the people of every class. With several
-        releases: the original of each, or one for all. kech then shows what they tell together. PRIVATE.
+        releases: the original of each, or one for all outside a series. kech shows what they tell together. PRIVATE.
     key: list[str]
         With several releases: columns of the originals by which a row is recognised in the next version.
     series: Path

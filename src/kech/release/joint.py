@@ -8,6 +8,7 @@ were withdrawn: a row may wait, or have left while it did, unless it was there w
 withdrawn, if it could be in a class that lost rows since.  Where it has as many rows as its table, none is missing.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -185,11 +186,18 @@ def count_renewed(versions: Sequence[LinkedVersion]) -> int:
         if len(known):
             fresh = len(np.setdiff1d(version.key, known))
             most = max(most, int(version.section["arrivals"]) - fresh - waiting)
-        if not isinstance(version.section["waiting"], int):
-            return most  # how many wait is hidden
-        waiting += version.section["waiting"]
+        waiting += find_most_waiting(version)
         known = np.union1d(known, version.key)
     return most
+
+
+def find_most_waiting(version: LinkedVersion) -> int:
+    """How many rows of a version may wait: as many as it says, fewer ("<5"), or all where it hides that."""
+    assert version.section is not None
+    waiting = version.section["waiting"]
+    if isinstance(waiting, int):
+        return waiting
+    return int(waiting[1:]) - 1 if re.fullmatch("<[0-9]+", waiting) else len(version.key)
 
 
 def count_missing(section: Mapping[str, Any]) -> int:

@@ -114,5 +114,6 @@ class PublishOptions(VerbOptions):
     series: str
     file: str
     wait: float | None
+    most_changed: float | None
     hierarchies: dict[str, str]
     ledger: bool

@@ -315,6 +315,7 @@ class VersionTarget(msgspec.Struct, forbid_unknown_fields=True):
     series: str
     file: str
     wait: float | None = None
+    most_changed: float | None = None
 
 
 def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict[str, Any]:
@@ -327,6 +328,7 @@ def resolve_version_paths(workspace: Workspace, options: dict[str, Any]) -> dict
         "series": str(workspace.resolve_folder(target.series)),
         "file": str(workspace.resolve_folder(target.file)),
         "wait": target.wait,
+        "most_changed": target.most_changed,
     }
 
 

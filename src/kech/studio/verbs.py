@@ -301,7 +301,8 @@ def publish(session: TableSession, options: PublishOptions) -> dict[str, Any]:
     trees = {name: {"kind": "hierarchy", "hierarchy": path} for name, path in options.hierarchies.items()}
     dialect = {name: getattr(session.plan.input, name) for name in DIALECT}
     with kech.read_table(session.path, series.request.override(axes=trees), **dialect) as table:
-        return series.publish(table, options.file, wait=options.wait, ledger=options.ledger)
+        changed = options.most_changed
+        return series.publish(table, options.file, wait=options.wait, most_changed=changed, ledger=options.ledger)
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,7 +240,9 @@ class OpenTable:
         axes = {name: axis.hierarchy for name, axis in self.plan.axes.items() if axis.hierarchy}
         job = self.ask("publish", options | {"hierarchies": axes, "ledger": not self.is_example})
         words = ["kech", "release", self.name, "--series", options["series"], "-o", options["file"]]
-        job.command = shlex.join([*words, "--wait", str(options["wait"])] if options["wait"] is not None else words)
+        shares = {"--wait": options["wait"], "--most-changed": options["most_changed"]}
+        words += [word for name, share in shares.items() if share is not None for word in (name, str(share))]
+        job.command = shlex.join(words)
         return job
 
     def list_earlier(self) -> list[str]:

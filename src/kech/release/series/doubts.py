@@ -28,26 +28,33 @@ RENAMED = (
     "again, they would stand in two cohorts. Write the key ({key}) of these rows as before. If they are other rows, "
     "say so: --most-changed 100%."
 )
-MOST_EXCHANGED = 0.5  # of the rows of the table are new, and half as many, or half of those ever published, are gone
+MOST_EXCHANGED = 0.5  # of the rows of the table are new; half as many, or half of those the last one had, are gone
 EXCHANGED = (
-    "most {whom} of the table are new, and about as many that the series knows, or most of these, are gone. If they "
-    "are the same ones, with other keys and other cells, each would stand in two cohorts: write keys and cells as "
-    "before. If they are others (each table has a month of its own), say so: --most-changed 100%."
+    "most {whom} of the table are new, while half as many of the last version, or half of all that it had, are gone. "
+    "If they are the same ones, with other keys and other cells, each would stand in two cohorts: write keys and "
+    "cells as before. If they are others (each table has a month of its own), say so: --most-changed 100%."
 )
 
 
-def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int, since: int) -> None:
+def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float, k: int, since: int) -> bool:
     """Refuse a table in which more than this share of the rows that were published last changed, or k got new keys.
 
-    `since` is the version of which the owner said last that its new rows are others.
+    `since` is the version of which the owner said last that its new rows are others.  Gives back whether they say so
+    of this one: new rows look like known ones, and all rows may have changed.
     """
+    renamed = 0
     if table.row_key and published.any():
-        check_keys(store, table, match, published, most, k, since)
-    if most < 1 and are_exchanged(match, bool(table.person)):
+        check_keys(store, table, match, published, most)
+        renamed = find_renamed(match, published, k) or find_trickle(match, published, k, since)
+    if most < 1 and renamed:
+        raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
+    is_exchanged = are_exchanged(match, bool(table.person))
+    if most < 1 and is_exchanged:
         raise BadSeries(store.folder, EXCHANGED.format(whom="people" if table.person else "rows"))
+    return bool(renamed) or is_exchanged
 
 
-def check_keys(store: Store, table: Table, match: Match, published: Bools, most: float, k: int, since: int) -> None:
+def check_keys(store: Store, table: Table, match: Match, published: Bools, most: float) -> None:
     """Refuse known keys whose rows have other cells, and known cells under other keys."""
     known = match.present & published
     changed = int((match.corrected & known).sum())
@@ -57,19 +64,20 @@ def check_keys(store: Store, table: Table, match: Match, published: Bools, most:
     if change:
         reason = WRONG_KEY.format(found=change, share=most, key=", ".join(map(repr, table.row_key)))
         raise BadSeries(store.folder, reason)
-    if most < 1 and (renamed := find_renamed(match, published, k) or find_trickle(match, published, k, since)):
-        raise BadSeries(store.folder, RENAMED.format(count=renamed, key=", ".join(map(repr, table.row_key))))
 
 
 def are_exchanged(match: Match, by_people: bool) -> bool:
-    """Whether most rows (or people) of the table are new, while as many that the series knows, or most, are gone."""
-    stayed, known, rows = int(match.present.sum()), len(match.present), len(match.same) + len(match.history_row)
-    new = len(match.new)
+    """Whether most rows (or people) of the table are new, while as many of the last version, or most, are gone.
+
+    Those that left before are no sign: else each old table that doubles would be refused.
+    """
+    listed, new, rows = match.history.listed, len(match.new), len(match.same) + len(match.history_row)
+    known, gone = int(listed.sum()), int((listed & ~match.present).sum())
     if by_people and new > MOST_EXCHANGED * rows:
-        people, now = (np.unique(first_half(people)) for people in (match.history.people, match.people_now()))
-        stayed, known, rows = len(np.intersect1d(people, now)), len(people), len(now)
-        new = rows - stayed
-    return new > MOST_EXCHANGED * rows and known - stayed > MOST_EXCHANGED * min(new, known)
+        ever, last, now = map(first_half, (match.history.people, match.history.people[listed], match.people_now()))
+        new, rows = len(np.setdiff1d(now, ever)), len(np.unique(now))
+        known, gone = len(np.unique(last)), len(np.setdiff1d(last, now))
+    return new > MOST_EXCHANGED * rows and gone > MOST_EXCHANGED * min(new, known)
 
 
 def find_renamed(match: Match, published: Bools, k: int) -> int:

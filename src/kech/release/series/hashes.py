@@ -65,6 +65,7 @@ class RowHasher:
 
     def __init__(self, secret: OwnerSecret, series: bytes) -> None:
         self._key = secret.derive("series", series)
+        self.public_id = secret.derive("series-public", series)[:8].hex()
 
     def hash_rows(self, purpose: str, columns: Sequence[Any], names: Sequence[str], fold: Fold = CELLS) -> Hashes:
         """One hash for the cells of each row; other purposes give hashes that have nothing to do with it."""

@@ -308,7 +308,7 @@ def add_version(
         raise BadOption("--wait", WAITS_BESIDE)
     files = store.write_version(update.number, build_version_tables(update, arrivals), as_json(drafted.claims))
     version = describe_draft(store, update.number, drafted.claims, paths, files, counts, drafted.path)
-    version = msgspec.structs.replace(version, said_new=update.request.series.most_changed == 1)
+    version = msgspec.structs.replace(version, said_new=update.said_new)
     return msgspec.structs.replace(
         begun,
         kinds=fix_kinds(update, begun),
@@ -343,14 +343,15 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     report("matching rows")
     match = match_rows(table, hasher, history)
     most, k = request.series.most_changed or 0, request.goal.k or 2
-    said_new = [version.number for version in series_file.versions if version.said_new] if series_file else []
-    check_changes(store, table, match, last_rows(series_file, history), most, k, max(said_new, default=0))
+    others = [version.number for version in series_file.versions if version.said_new] if series_file else []
+    published, since = last_rows(series_file, history), max(others, default=0)
+    said_new = check_changes(store, table, match, published, most, k, since)
     release = cut_pool(table, match.number[match.new], request, series_file)
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
     files = {number: path for number, path in paths.items() if path is not None}
-    return Update(table, request, hasher, history, match, last, release, claimed, files)
+    return Update(table, request, hasher, history, match, last, release, claimed, files, said_new)
 
 
 def last_rows(series_file: SeriesFile | None, history: History) -> NDArray[np.bool_]:

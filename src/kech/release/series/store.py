@@ -35,9 +35,9 @@ from kech.system.files import (
 FORMAT = 3
 LABEL = "label "  # with which names of columns of labels begin
 SERIES_FILE, LOCK = "series.json", "series.lock"
-PARTS = ("rows", "cohorts", "moves", "people")  # of each version, as Arrow files
+PARTS = ("rows", "cohorts", "moves", "people", "turns")  # of each version, as Arrow files
 OWN = re.compile(
-    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|certificate)\.\w+"
+    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|certificate)\.\w+"
 )
 HASHES = ("key", "whole", "cells", "other", "person")
 
@@ -120,6 +120,7 @@ class History:
     cohorts: Cohorts
     moves: Sequence[Moves]
     people: Hashes  # of each row its person, as the last version that had the row named it
+    listed: NDArray[np.bool_]  # whether the last table had each row; true where an earlier kech did not write it
 
     def alive(self, version: int) -> NDArray[np.bool_]:
         """Whether each cohort is part of a version."""
@@ -236,7 +237,9 @@ class Store:
 
     def read_history(self, series_file: SeriesFile) -> History:
         """The rows and cohorts of all versions."""
-        parts = {part: [self._read_part(version, part) for version in series_file.versions] for part in PARTS}
+        versions = series_file.versions
+        written = {"turns": [version for version in versions if name_file(version.number, "turns") in version.files]}
+        parts = {part: [self._read_part(version, part) for version in written.get(part, versions)] for part in PARTS}
         return build_history(parts, series_file.labels, [version.number for version in series_file.versions])
 
     def _read_part(self, version: SeriesVersion, part: str) -> Any:
@@ -304,6 +307,11 @@ def people_table(before: Hashes, now: Hashes) -> Any:
     return pa.table({"row": row, "person": as_arrow(now[row])})
 
 
+def turns_table(before: NDArray[np.bool_], now: NDArray[np.bool_]) -> Any:
+    """Rows that left the table since the last version, or came back to it, as they are kept."""
+    return pa.table({"row": np.flatnonzero(before != now)})
+
+
 def empty_labels(names: Sequence[str]) -> Any:
     """Labels of no cohorts."""
     return pa.schema([(LABEL + name, pa.string()) for name in names]).empty_table()
@@ -331,7 +339,10 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
     last_people = rows.person.copy()
     for part in parts["people"]:
         last_people[as_ints(part["row"])] = as_hashes(part["person"])
-    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people)
+    listed = np.ones(len(cohort), bool)
+    for part in parts["turns"]:
+        listed[as_ints(part["row"])] ^= True
+    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people, listed)
 
 
 def as_ints(column: Any) -> Ints:

@@ -35,6 +35,7 @@ from kech.release.series.store import (
     cohorts_table,
     people_table,
     rows_table,
+    turns_table,
 )
 from kech.release.writing import WRITTEN_FORMATS, as_json, write_batches
 from kech.request import Request
@@ -67,6 +68,7 @@ class Update:
     release: Release | None  # of the new cohorts
     claimed: Mapping[str, Any]  # the certificate of the last version
     files: Mapping[int, Path]  # of earlier versions, those that are at hand
+    said_new: bool  # whether new rows look like known ones, and the owner says that they are others
 
     @property
     def number(self) -> int:
@@ -233,7 +235,8 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
     most_rows = int(np.bincount(number_alike(update.match.people_now())).max()) if table.person else 1
     waiting = shown_suppression(counts["waiting"], 0, parameters["k"], most_rows)["suppressed"]
     public = ("cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
-    section = {"version": update.number, **{name: counts[name] for name in public}, "waiting": waiting}
+    named = {"id": update.hasher.public_id, "version": update.number}
+    section = named | {name: counts[name] for name in public} | {"waiting": waiting}
     certificate = make_certificate(
         draft,
         published_name=target.name,
@@ -335,6 +338,7 @@ def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
         "cohorts": cohorts_table(arrivals.labels, arrivals.size, arrivals.people),
         "moves": pa.table({"cohort": moved, "back": update.returning[moved]}),
         "people": people_table(update.history.people, update.match.people),
+        "turns": turns_table(update.history.listed, update.match.present),
     }
 
 

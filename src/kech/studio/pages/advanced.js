@@ -125,10 +125,11 @@ function drawSeries() {
   const pick = select(names.map((name) => [name, name]), series.name ?? "", look, { "aria-label": t("series") }), { seen } = series;
   if (!seen || seen.fault) return [pick, seen?.fault ? refusal(seen.fault) : h("p", { class: "hint" }, t("computing"))];
   const file = input("text", `${series.name}-${seen.versions.length + 1}.csv`, () => {}, { size: 20 });
+  const anyway = h("input", { type: "checkbox" });
   const publish = async () => {
     await saved();
     try {
-      const told = await run(state.id, { verb: "publish", options: { series: series.name, file: file.value } });
+      const told = await run(state.id, { verb: "publish", options: { series: series.name, file: file.value, ...(anyway.checked ? { most_changed: 1 } : {}) } });
       say(t("published", { version: told.series.version }));
       await look(series.name);
       series.fault = null;
@@ -138,5 +139,5 @@ function drawSeries() {
   const bars = series.drawn?.svg ? shown(series.drawn.svg, t("series"), series.name) : series.drawn?.fault ? refusal(series.drawn.fault) : h("p", { class: "hint" }, t("computing"));
   return [pick, bars, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
     rowsOf([t("versions"), t("cohorts"), t("rowsTitle")], seen.lives.map((bar) => [bar.versions.join(", "), count(bar.cohorts), count(bar.rows)])),
-    h("div", { class: "bar" }, field(t("versionFile"), file), button(t("publishNext"), publish, "small")), series.fault && refusal(series.fault)];
+    h("div", { class: "bar" }, field(t("versionFile"), file), h("label", { class: "check" }, anyway, t("mostChanged")), button(t("publishNext"), publish, "small")), series.fault && refusal(series.fault)];
 }
