@@ -1,9 +1,11 @@
 """Weights for a target: measured on drafts that could be published, rounded, stated, and kept where they are named."""
 
+import tracemalloc
 from dataclasses import replace
 from pkgutil import resolve_name
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import kech
@@ -22,8 +24,6 @@ def people(rows=600, outcome=None):
 
 
 def read(columns):
-    import pyarrow as pa
-
     table = pa.table({name: pa.array(list(values)) for name, values in columns.items()})
     return kech.read_table(table, quasi_identifiers=COLUMNS, sensitive=["outcome"])
 
@@ -98,6 +98,36 @@ def test_named_weights_stay_and_a_release_is_made_again_from_its_certificate(tmp
     assert kech.make_release(table, **stated).labels == made.labels
 
 
+@pytest.mark.parametrize("goals", [{}, {"l": 2}, {"suppress": 0.02}, {"cut": "minimal"}, {"objective": "variance"}])
+def test_stated_weights_alone_give_the_labels_of_a_target(goals):
+    """Weights come from scikit-learn, and everything else is kech's own."""
+    table = read(people())
+    made = kech.make_release(table, k=5, target="outcome", **goals)
+    assert kech.make_release(table, k=5, weights=made.parameters["weights"], **goals).labels == made.labels
+
+
+def test_a_numpy_that_draws_otherwise_gives_the_same_weights(monkeypatch):
+    """NumPy promises no stream of its generators."""
+    table = read(people())
+    seen = weigh(table)
+    monkeypatch.setattr(np.random, "Generator", lambda bits: pytest.fail("NumPy's generator was asked"))
+    assert weigh(table) == seen
+
+
+def test_weights_and_their_memory_depend_only_on_classes_of_chosen_rows():
+    draft = kech.make_release(read(people()), k=5).partition
+    lo, hi, members = (np.tile(draft.lo, (4000, 1)), np.tile(draft.hi, (4000, 1)), draft.members)
+    many = replace(draft, lo=lo, hi=hi, members={j: np.tile(each, (4000, 1)) for j, each in members.items()})
+    weigh_draft, found, peaks = resolve_name("kech.cuts:weigh_columns"), [], []
+    for each in (draft, draft, many):  # the first one loads scikit-learn
+        tracemalloc.start()
+        found.append(weigh_draft(each, "outcome"))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert members and found[0] == found[2]
+    assert peaks[2] < 1.5 * peaks[1], peaks
+
+
 def test_a_certificate_with_a_target_that_is_not_published_is_refused(tmp_path):
     path = tmp_path / "safe.csv"
     kech.make_release(read(people()), k=5, target="outcome").write(path, ledger=False)
@@ -123,7 +153,6 @@ def test_what_cannot_be_weighed_is_refused(tmp_path, monkeypatch):
 
 
 def test_the_command_line_says_how_much_columns_count(run, tmp_path):
-    import pyarrow as pa
     from pyarrow import csv
 
     csv.write_csv(pa.table({name: list(map(str, values)) for name, values in people().items()}), tmp_path / "t.csv")

@@ -38,10 +38,12 @@ DISEASE = re.compile(  # and what is measured in blood
 )
 PARTICIPLE = re.compile(  # what happened to somebody, in the seven languages; accents count
     "[a-z]{3,}ed|(?:ge|ver|be|ent|er|zer)[a-zäöü]{3,}(?:t|en)|[a-zéèêç]{3,}ée?|[a-zçãíé]{2,}[aiu]d[oa]"
-    "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]|[a-zäöü]{2,4}ge[a-zäöü]{3,}(?:[dt]|en)"
+    "|[a-z]{3,}(?:[aiu]t[oa]|so|sa)|(?:ge|ont|ver)[a-z]{3,}[dt]"
+    "|(?:aan|ab|af|an|auf|aus|bei|bij|dar|door|durch|ein|fort|heim|her|hin|in|los|mee|mit|na|nach|nieder|om|op|teil|toe"
+    "|uit|um|vor|weg|zu)ge[a-zäöü]{3,}(?:[dt]|en)"  # separable, as in `ingediend`, and not as in `management`
 )
 PERIOD = re.compile(  # days, weeks, months or years, in the seven languages
-    "[^\\W\\d_]{3}.*?[_. -]?[0-9]{1,3}[_. -]?"
+    "(?=[^\\W\\d_]{3}).*(?:[_. -]|[^\\W\\d_]{3})(?![23]d$)[0-9]{1,3}[_. -]?"  # `room3d` has dimensions
     "(d|days?|tage?|t|jours?|j|dias?|giorni|g|dagen|w|wks?|weeks?|wochen?|m|mo|months?|monate?n?|mois|meses|mesi|maanden"
     "|y|yrs?|years?|jahre?n?|ans?|anos?|anni|jaar)"
 )
@@ -250,6 +252,8 @@ def says_period(column: str) -> bool:
 
     >>> [says_period(name) for name in ("Revision_30T", "falls_12months", "suivi_1an", "bp2", "wave_3", "30d")]
     [True, True, True, False, False, False]
+    >>> [says_period(name) for name in ("death30d", "falls_2days", "vitamin_b12d", "room2d")]
+    [True, True, False, False]
     """
     return PERIOD.fullmatch(column.casefold()) is not None
 
@@ -259,6 +263,8 @@ def is_participle(column: str) -> bool:
 
     >>> [is_participle(name) for name in ("readmitted", "Gekündigt", "résilié", "desahuciada", "ingediend", "zone")]
     [True, True, True, True, True, False]
+    >>> [is_participle(name) for name in ("abgebrochen", "management", "engagement", "judgement", "pflegegeld")]
+    [True, False, False, False, False]
     """
     return any(PARTICIPLE.fullmatch(word) for word in re.findall("[^\\W\\d_]+", column.casefold()))
 

@@ -7,7 +7,7 @@ import { about, again, chosenK, find, ladder, need, smallestK, stop } from "./mo
 import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
 import { nodeWords } from "./sentences.js";
-import { countsPeople, edit, saved, sensitive, set, state } from "./store.js";
+import { countsPeople, edit, quasi, saved, sensitive, set, state } from "./store.js";
 import { t, tellPicture } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
@@ -33,7 +33,7 @@ function answerOf(verb, options, draw) {
 const use = (change) => button(t("use"), () => { edit(change, "cut"); say(t("usedThis")); }, "small");
 const rowsOf = (heads, rows) => h("table", { class: "list" }, h("thead", {}, h("tr", {}, heads.map((text) => (text ? h("th", { scope: "col" }, text) : h("td"))))), h("tbody", {}, rows.map((cells) => h("tr", {}, cells.map((cell) => h("td", {}, cell))))));
 function shown(drawing, title, name) {
-  const svg = tellPicture(drawing);
+  const svg = tellPicture(drawing, quasi());
   const drawn = () => h("img", { class: "drawn", alt: `${title} (${t("private")})`, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` });
   const enlarge = () => { const box = dialog(title); box.element.classList.add("wide"); box.fill(drawn()); box.open(); };
   return h("div", {}, h("button", { type: "button", class: "enlarge", onclick: enlarge, title: t("zoomIn"), "aria-label": `${t("zoomIn")}: ${title}` }, drawn()), exporterOf(svg, name));

@@ -9,7 +9,7 @@ import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
 const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
-let place, wide = 600;
+let place, wide = 600, left = 0; // eps at the left edge
 
 export function begin(where) {
   place = where;
@@ -86,23 +86,26 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9), top = (last * 1.08) / EPS_ZOOM[state.zoom], eps = Math.min(state.eps ?? state.plan.cut.eps ?? (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps, top); // at first where k holds
-  const x = (value) => LEFT + (value / top) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
+  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9) * 1.08, span = last / EPS_ZOOM[state.zoom];
+  const eps = Math.min(state.eps ?? state.plan.cut.eps ?? (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps, last); // at first where k holds
+  left = Math.min(Math.max(eps < left || eps > left + span ? eps - span / 2 : left, 0), last - span); // the line stays in the picture
+  const right = left + span, within = (value) => Math.min(Math.max(value, left), right);
+  const x = (value) => LEFT + ((within(value) - left) / span) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
   let from = TOP;
   const bars = data.lines.map((row) => {
-    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), begins = at < 0 ? top : row.eps[at], hidden = Math.min(begins, top), y = from;
+    const tall = (row.rows / data.rows) * all, at = row.among.findIndex((among) => among >= k), begins = at < 0 ? right : row.eps[at], y = from;
     from += tall;
     const gap = data.lines.length < 40 ? 1 : 0;
-    return s("g", {}, s("title", {}, at < 0 ? t("hidesNever", { rows: row.rows, k }) : t("hidesFrom", { rows: row.rows, k, eps: begins })), s("rect", { class: "exposed", x: x(0), y, width: Math.max(x(hidden) - x(0), 0), height: Math.max(tall - gap, 0.3) }), hidden < top && s("rect", { class: "hidden", x: x(hidden), y, width: x(top) - x(hidden), height: Math.max(tall - gap, 0.3) }));
+    return s("g", {}, s("title", {}, at < 0 ? t("hidesNever", { rows: row.rows, k }) : t("hidesFrom", { rows: row.rows, k, eps: begins })), s("rect", { class: "exposed", x: x(left), y, width: x(begins) - x(left), height: Math.max(tall - gap, 0.3) }), begins < right && s("rect", { class: "hidden", x: x(begins), y, width: x(right) - x(begins), height: Math.max(tall - gap, 0.3) }));
   });
   const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", step); // classes are counted there, so this eps is told and used
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,
-    ticks(0, top, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
+    ticks(left, right, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("epsAxis")),
     s("text", { class: "axis", x: -(TOP + all / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, t("rowsAxis")),
-    handle(x(Math.min(step.eps, top)), { label: t("lineEps"), value: step.eps, low: 0, high: top, text }));
-  draggable(picture, (px) => share(px) * top, (value) => set({ eps: value }), (value) => set({ eps: value }));
-  keys(picture, (by, far) => set({ eps: far ? (by > 0 ? top : 0) : Math.min(top, Math.max(0, eps + (by * top) / 100)) }));
+    handle(x(step.eps), { label: t("lineEps"), value: step.eps, low: 0, high: last, text }));
+  draggable(picture, (px) => left + share(px) * span, (value) => set({ eps: value }), (value) => set({ eps: value }));
+  keys(picture, (by, far) => set({ eps: far ? (by > 0 ? last : 0) : Math.min(last, Math.max(0, eps + (by * span) / 100)) }));
   const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps: step.eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
   return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
 }

@@ -1220,18 +1220,27 @@ const PICTURED = [
   [/^classes$/, "Klassen"], [/^regimes$/, "Regime"], [/^rows$/, "Zeilen"], [/^no holes$/, "kein Loch"], [/^holes$/, "Löcher"], [/^hole$/, "Loch"], [/^not$/, "nicht"], [/^computed$/, "berechnet"], [/^left out$/, "weggelassen"], [/^version$/, "Version"], [/^begins somewhere here$/, "beginnt irgendwo hier"],
   [/^PRIVATE$/, "PRIVAT"],
 ];
-const asGerman = (text) => {
-  const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), text);
-  return told === text ? text.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
-};
+const ESCAPED = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
+const PRIVATE_USE = 0xe000; // from here on, letters of no language
+
+// Names of columns stay as they are: each becomes one letter for so long.
+function asGerman(text, columns) {
+  const names = [], keep = (name) => String.fromCharCode(PRIVATE_USE + names.push(name) - 1);
+  const known = columns.map((name) => name.replace(/[&<>"']/g, (sign) => ESCAPED[sign])).sort((one, other) => other.length - one.length).map((name) => name.replace(/[.*+?^${}()|[\]\\/-]/g, "\\$&")).join("|");
+  const isolating = new RegExp(`(?<![^ ])(?:${known})(?= isolates | keeps the last tenth | the last tenth)`, "g");
+  const kept = (known ? text.replace(isolating, keep) : text).replace(/(?<=^levels of ).+(?=; between them the \w+$)/, keep);
+  const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), kept);
+  const written = told === kept ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
+  return names.reduce((words, name, at) => words.replace(String.fromCharCode(PRIVATE_USE + at), () => name), written);
+}
 
 // A picture that the server drew, in the language of the page. Lines of its notes are filled anew, and it grows with them.
-export function tellPicture(svg) {
+export function tellPicture(svg, columns) {
   if (spoken !== "de") return svg;
   const [, across, down] = svg.match(/<svg viewBox="0 0 ([\d.]+) ([\d.]+)"/), wide = Number(across), high = Number(down), NOTE = /<text y="([\d.]+)" x="20" fill="#767676">([^<]*)<\/text>/g;
   const notes = [...svg.matchAll(NOTE)].filter(([, y]) => y > 60), paragraphs = [];
   for (const [at, [, , text]] of notes.entries()) if (at && !/[.)]$/.test(notes[at - 1][2])) paragraphs.push(`${paragraphs.pop()} ${text}`); else paragraphs.push(text);
-  const lines = paragraphs.flatMap((text) => wrap(asGerman(text), Math.floor((wide - 40) / 6.3)));
+  const lines = paragraphs.flatMap((text) => wrap(asGerman(text, columns), Math.floor((wide - 40) / 6.3)));
   const first = Number(notes[0]?.[1] ?? 0), tall = high + 18 * Math.max(0, lines.length - notes.length);
   let written = false;
   return svg.replace(NOTE, (whole, y) => {
@@ -1239,7 +1248,7 @@ export function tellPicture(svg) {
     const all = written ? "" : lines.map((line, at) => `<text y="${first + 18 * at}" x="20" fill="#767676">${line} </text>`).join("");
     written = true;
     return all;
-  }).replace(/(<text [^>]*>)([^<]+)<\/text>/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text)}</text>`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
+  }).replace(/(<text [^>]*>)([^<]+)<\/text>/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text, columns)}</text>`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
 }
 
 function wrap(text, most) {
