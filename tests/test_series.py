@@ -430,6 +430,17 @@ def test_a_column_is_read_as_in_the_first_version(series, tmp_path):
     assert [axis["axis"] for axis in axes] == ["number", "hierarchy"]
 
 
+def test_a_file_of_one_column_keeps_rows_that_are_blank_lines(series, tmp_path):
+    """A missing value is an empty cell, and alone in its row it is an empty line."""
+    rows = [*((i, 30) for i in range(6)), *((i, None) for i in range(10, 14))]
+    given = {"names": ("id", "age"), "quasi_identifiers": ["age"], "sensitive": []}
+    publish(series, rows, tmp_path / "one.csv", given)
+    publish(series, [*rows, *((i, None) for i in range(20, 24))], tmp_path / "two.csv", given)
+
+    assert (tmp_path / "two.csv").read_text().count("\n\n") > 0
+    assert [len(each) for each, _ in series.versions()] == [10, 14] and kech.verify_series(series)["holds"]
+
+
 def test_a_column_whose_type_changes_becomes_text(series, tmp_path):
     rows = [(i, 20 + i % 9, "47671", i) for i in range(12)]
     publish(series, rows, tmp_path / "one.parquet")
