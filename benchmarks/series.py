@@ -193,25 +193,36 @@ STAGES = {  # the functions that read and hash the table, write the file, check 
 ASIDE = ("reading", "writing", "checking")  # they pass by every row, whatever changed
 
 
+def read_java_cpu() -> float:
+    """CPU seconds of the Java of this process, if it runs Spark."""
+    context = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    if context is None or context._gateway is None:
+        return 0.0
+    words = Path(f"/proc/{context._gateway.proc.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def watch_stages() -> Iterator[Counter[str]]:
-    """CPU seconds of each stage without those inside it."""
+    """CPU seconds of each stage without those inside it; those of Java under names of their own."""
     spent: Counter[str] = Counter()
-    inside: list[float] = []
+    inside: list[tuple[float, float]] = []
 
     def watch(holder: Any, name: str, stage: str) -> None:
         function = getattr(holder, name)
 
         def measured(*given: Any, **named: Any) -> Any:
-            began = process_time()
-            inside.append(0.0)
+            began, in_java = process_time(), read_java_cpu()
+            inside.append((0.0, 0.0))
             try:
                 return function(*given, **named)
             finally:
-                took = process_time() - began
-                spent[stage] += took - inside.pop()
+                took = process_time() - began, read_java_cpu() - in_java
+                others = inside.pop()
+                spent[stage] += took[0] - others[0]
+                spent[f"java {stage}"] += took[1] - others[1]
                 if inside:
-                    inside[-1] += took
+                    inside[-1] = inside[-1][0] + took[0], inside[-1][1] + took[1]
 
         setattr(holder, name, measured)
 
@@ -233,13 +244,14 @@ def run_stage(what: str, first: str, second: str, folder: str, columns: str, eng
     if what == "update":
         publish_one(first, folder, roles, "first")
     with watch_stages() as spent:
-        began, clock = process_time(), perf_counter()
+        began, in_java, clock = process_time(), read_java_cpu(), perf_counter()
         if what == "update":
             publish_one(second, folder, roles, "second")
         else:
             with kech.read_table(second, **roles, identifiers=["visit_id"]) as table:
                 kech.make_release(table, k=5).write(Path(folder) / "fresh.parquet", ledger=False)
-        return {"all": process_time() - began, "wall": perf_counter() - clock, **spent}
+        found = {"all": process_time() - began, "java all": read_java_cpu() - in_java, "wall": perf_counter() - clock}
+        return found | {stage: seconds for stage, seconds in spent.items() if seconds or not stage.startswith("java")}
 
 
 def publish_one(source: str, folder: str, roles: dict[str, Any], name: str) -> None:
