@@ -826,6 +826,8 @@ const GERMAN = [
   [/^Check for an error, declare it missing \(--null-values\), or allow --suppress\.$/, "Ist es ein Fehler? Sonst als fehlend erklären ({nulls} unter {file}), oder Zeilen weglassen ({suppress} unter {advanced})."],
   [/^Most rows have a value of their own\.$/, "Die meisten Zeilen haben einen eigenen Wert."],
   [/^If others can know it, make it a quasi-identifier, or leave it out\.$/, "Wenn andere ihn wissen können, vergröbern Sie die Spalte, oder lassen Sie sie weg."],
+  [/^Nearly every row has a text of its own, so labels hardly tell anything\.$/, "Fast jede Zeile hat einen eigenen Text, daher sagen Etiketten kaum etwas."],
+  [/^Give it a hierarchy, or leave it out\.$/, "Geben Sie der Spalte eine Hierarchie, oder lassen Sie sie weg."],
   [/^It has texts that often mean a missing value: (.+) declares them\.$/, "Manche Texte bedeuten oft, dass ein Wert fehlt: Nennen Sie sie unter {file}, {nulls}."],
   [/^These look like dates, and are read as text: .+\.$/, "Sie sehen wie Daten aus und werden als Text gelesen: Wählen Sie, womit sie beginnen ({dates})."],
   [/^These look like numbers with decimal commas, and are read as text: .+\.$/, "Sie sehen wie Zahlen mit Komma aus und werden als Text gelesen: Wählen Sie das Komma ({decimal})."],
