@@ -102,6 +102,24 @@ def test_events_that_were_paid_are_amounts_and_postcodes_have_many_names():
     assert {column.role for column in guess(postcodes).values()} == {"quasi-identifier"}
 
 
+def test_a_measured_outcome_is_the_last_column_and_no_place_is_measured():
+    """Tables for learning end with `target` or `y`, of many values; `worst area` is that of a cell."""
+    rng = np.random.default_rng(5)
+    found = guess(
+        {
+            "age": rng.integers(20, 70, 200),
+            "area": rng.integers(0, 9, 200),
+            "glucose": rng.integers(70, 200, 200),
+            "result": rng.integers(0, 90, 200) / 7,
+            "worst area": rng.integers(0, 90, 200) / 9,
+            "target": rng.integers(0, 130, 200),
+        }
+    )
+    assert found["target"].role == "sensitive"
+    assert {found[name].role for name in ("result", "worst area")} == {"plain"}
+    assert found["area"].role == "quasi-identifier"
+
+
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     rows = range(60)
     found = guess(

@@ -31,6 +31,7 @@ from kech.audit.roles.words import (
     NAME,
     NUMBER,
     OUTCOME,
+    PLACE,
     PLACE_OF_LIFE,
     PLACES,
     TEXT,
@@ -329,7 +330,8 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
         "a date": not is_weak or look.is_date or has_digits(look),
         "the body": look.largest <= HEAVIEST,
         PLACE_OF_LIFE: not look.says_yes_or_no,
-        OUTCOME: not is_weak or look.facts.distinct <= MOST_CODES,
+        OUTCOME: not is_weak or look.facts.distinct <= MOST_CODES or (look.edge == "last" and look.is_number),
+        PLACE: not is_weak or not look.is_number or look.is_whole,
         TIME_TO_EVENT: measures(look),
     }
     return checks.get(says, True)

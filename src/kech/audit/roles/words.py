@@ -20,6 +20,7 @@ ADDRESSES = "addresses"
 CLASS_OR_ROOM = "a class of passengers, a seat or a room"
 MONEY = "money"
 NAME = "names of people"
+PLACE = "a place"
 PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
@@ -164,7 +165,7 @@ QUASI_IDENTIFIERS = (
         postnummer postnr post_nr pc4 pc6 kod_pocztowy ~psc ~npa""",
     ),
     Meaning(
-        "a place",
+        PLACE,
         "quasi-identifier",
         """city town village county ~state province ~district region municipality commune borough neighborhood
         neighbourhood suburb ~location ~place residence ~area metro metropolitan msa cbsa puma tract
@@ -640,12 +641,12 @@ PLAIN = (
     ),
 )
 
-PLACES = ("a place", "a country or nationality")
+PLACES = (PLACE, "a country or nationality")
 UNORDERED = (  # meanings whose codes have no order
     "sex",
     "work",
     "race or origin",
-    "a place",
+    PLACE,
     "a country or nationality",
     "language",
     "marital status",
