@@ -94,7 +94,7 @@ def test_events_that_were_paid_are_amounts_and_postcodes_have_many_names():
     rows = range(100)
     own, often = [37.25 * row + 900 for row in rows], [100 + row % 9 for row in rows]
     names = ("claim_cost", "deposit", "withdrawal", "Kaltmiete", "copay")
-    found = guess({name: own for name in names} | {"city": ["a", "b", "c", "d"] * 25})
+    found = guess(dict.fromkeys(names, own) | {"city": ["a", "b", "c", "d"] * 25})
     assert {found[name].role for name in names} == {"quasi-identifier"}
     found = guess({"claim": often, "deposit": [row % 2 for row in rows], "outcome": own, "city": ["a", "b"] * 50})
     assert [found[name].role for name in ("claim", "deposit", "outcome")] == ["sensitive"] * 3

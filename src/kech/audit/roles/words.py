@@ -30,8 +30,7 @@ TEXT = "free text, which can name anybody"
 OUTCOME = "an outcome"
 THINGS = "numbers of things that one person has"
 MAY_BE_AMOUNTS = frozenset(  # words for events, which often stand for what was paid or lost
-    """claim claims clm deposit withdrawal arrears overdue chargeoff foreclosure schade schadebedrag sinistro sinistri
-    indemnisation indemnizacion indennizzo reclamacion""".split()
+    ["claim", "claims", "clm", "deposit", "withdrawal", "arrears", "overdue", "chargeoff", "foreclosure", "schade", "schadebedrag", "sinistro", "sinistri", "indemnisation", "indemnizacion", "indennizzo", "reclamacion"]
 )
 SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
 
