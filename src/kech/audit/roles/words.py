@@ -29,9 +29,11 @@ TIME_TO_EVENT = "how long it took until something happened"
 TEXT = "free text, which can name anybody"
 OUTCOME = "an outcome"
 THINGS = "numbers of things that one person has"
-MAY_BE_AMOUNTS = frozenset(  # words for events, which often stand for what was paid or lost
-    ["claim", "claims", "clm", "deposit", "withdrawal", "arrears", "overdue", "chargeoff", "foreclosure", "schade", "schadebedrag", "sinistro", "sinistri", "indemnisation", "indemnizacion", "indennizzo", "reclamacion"]
-)
+PAID_EVENTS = """
+    claim claims clm deposit withdrawal arrears overdue chargeoff foreclosure schade schadebedrag sinistro sinistri
+    indemnisation indemnizacion indennizzo reclamacion
+"""  # events that often stand for what was paid or lost
+MAY_BE_AMOUNTS = frozenset(PAID_EVENTS.split())
 SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
 
 IDENTIFIERS = (
