@@ -354,10 +354,8 @@ def build_grid(values: Floats, counts: Ints, spans: tuple[Span, Span], unit: flo
     """
     bulk, reach = (round_outward(span, unit, rulers) for span in spans)
     marks, ranks = all_marks(reach, bulk, rulers)
-    is_end = ((marks == reach[0]) & (values[0] < reach[0] < bulk[0])) | (
-        (marks == reach[1]) & (values[-1] >= reach[1] > bulk[1])
-    )  # of the domain, with rows beyond: these would have a label of width 0
-    marks, ranks = marks[~is_end], ranks[~is_end]
+    is_inside = ((marks > reach[0]) | (reach[0] == bulk[0])) & ((marks < reach[1]) | (reach[1] == bulk[1]))
+    marks, ranks = marks[is_inside], ranks[is_inside]  # beyond an edge where a tail ends, labels would have no width
     values_below = np.searchsorted(values, marks)
     rows_below = np.concatenate([[0], np.cumsum(counts)])[values_below]
     largest_k = find_largest_k(np.r_[0, rows_below, counts.sum()], np.r_[0, values_below, len(values)], ranks)
@@ -377,21 +375,20 @@ def find_domain(
 ) -> DomainRule:
     """The domain of an axis whose edges, each with its largest k, lie in the rounded reach of its rows.
 
-    It ends at the outermost edge, if nobody lies beyond that.  Otherwise there is an open tail.  Where a tail is
-    expected beyond the bulk, the domain ends with the reach.  Where none is, it ends one step beyond the bulk: a step of
-    the first ruler, fine to coarse, with enough rows in the tail and the last step inside.
+    Where a tail is expected beyond the rounded bulk, it ends with the reach.  Elsewhere it ends at the outermost edge, if
+    nobody lies beyond that.  Otherwise there is an open tail, and it ends one step beyond the bulk: a step of the first
+    ruler, fine to coarse, with enough rows in the tail and the last step inside.
     A tail is wider than one value: it has a unit more.
     """
     (values, counts), (places, largest_k) = column, edges
     rows_up_to, people = np.concatenate([[0], np.cumsum(counts)]), int(counts.sum())
-    low, high = [], []
+    bulk, reach = spans
+    low = [DomainEnd(ALWAYS, reach[0])] if reach[0] < bulk[0] else []
+    high = [DomainEnd(ALWAYS, reach[1])] if reach[1] > bulk[1] else []
     if len(places) and places[0] <= values[0]:
         low.append(DomainEnd(int(largest_k[0]), float(places[0])))
     if len(places) and places[-1] > values[-1]:
         high.append(DomainEnd(int(largest_k[-1]), float(last_before(places[-1], unit))))
-    bulk, reach = spans
-    low += [DomainEnd(ALWAYS, reach[0])] if reach[0] < bulk[0] else []
-    high += [DomainEnd(ALWAYS, reach[1])] if reach[1] > bulk[1] else []
     for ruler in rulers:
         marks = ruler.marks(bulk[0] - 1.5 * ruler.size, bulk[1] + 1.5 * ruler.size)
         rows_below = rows_up_to[np.searchsorted(values, marks)]
