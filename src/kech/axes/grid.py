@@ -107,16 +107,18 @@ CALENDAR = (
 )
 
 
-def number_rulers(span: float, unit: float, reach: float) -> list[Ruler]:
-    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the reach down to the unit."""
-    top, last = (int(np.ceil(np.log10(length))) for length in (reach, span))
+def number_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
+    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span (or reach) down to the unit."""
+    longest = max(span, reach)
+    top, last = (int(np.ceil(np.log10(length))) for length in (longest, span))
     rulers = [NumberRuler(m, e) for e in range(top, last - 8, -1) for m in (5, 2, 1)]
-    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= reach * 2]
+    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
 
 
-def date_rulers(span: float, unit: float, reach: float) -> list[Ruler]:
-    """Rulers with calendar steps, from the length of the reach down to the unit."""
-    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= reach * 2]
+def date_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
+    """Rulers with calendar steps, from the length of the span (or reach) down to the unit."""
+    longest = max(span, reach)
+    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= longest * 2]
     return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
 
 
@@ -137,7 +139,7 @@ def dividing_date_rulers(span: float, unit: float) -> list[Ruler]:
     """Rulers of 100 years, 10 years, years, months, days, hours, minutes and seconds, as far as they fit the span."""
     nested = [r for r in CALENDAR if r.every == 1 or (r.period == "Y" and r.every in (10, 100))]
     fitting = [r for r in nested if span / MOST_DAYS <= r.size and unit <= r.size <= span]
-    return list(fitting[:MOST_RULERS] or date_rulers(span, unit, span)[-1:])
+    return list(fitting[:MOST_RULERS] or date_rulers(span, unit)[-1:])
 
 
 def base_ruler(step: float) -> NumberRuler:
@@ -211,6 +213,7 @@ def format_date(seconds: float, unit: float) -> str:
 
 ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published at every k
 LARGEST = 1e307  # of a value: the length of an axis must be a float
+LABEL_ENDS = {False: (-LARGEST, LARGEST), True: (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY)}  # of numbers, of dates
 FEWEST_STEPS = 5  # the span of the bulk is rounded outward to a step of at most about a fifth of its length
 FEWEST_ROWS, FEWEST_SHARE = 20, 200  # rows that are no bulk, and that decide an end of the domain: 20, or 0.5 % of many
 SMALL_SHARE = 10  # but not more than a tenth of all rows
@@ -260,7 +263,7 @@ def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
     unit = date_unit(values) if is_date else usual_unit(values, counts)
     bulk = bulk_span(values, counts, is_date)
-    reach = find_reach(values, counts, bulk, is_date)
+    reach = find_reach(values, counts, is_date)
     if not is_date:
         span, long = (max(end - start, 10 * unit, abs(bulk[0]) * 1e-9, 1e-290) for start, end in (bulk, reach))
         return build_grid(values, counts, (bulk, reach), closing_unit(values, unit), number_rulers(span, unit, long))
@@ -293,9 +296,14 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
     return dividing_number_rulers(span, unit_ruler(span, unit))
 
 
-def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float]:
-    """The span of the values without the outermost 20 rows (or 0.5 %) at each end, within the limits of labels."""
-    return clip_to_labels(inner_span(values, counts, count_outermost(counts)), is_date)
+def bulk_span(values: Floats, counts: Ints, is_date: bool, depth: int = 0) -> Span:
+    """The span without the outermost rows at each end, within the limits of labels; deeper, without 4 times as many."""
+    left_out = count_outermost(counts) * FACTOR**depth
+    rows_up_to = np.cumsum(counts)
+    low = values[np.searchsorted(rows_up_to, left_out, side="right")]
+    high = values[np.searchsorted(rows_up_to, rows_up_to[-1] - left_out, side="left")]
+    low, high = np.clip((low, high), *LABEL_ENDS[is_date]).tolist()
+    return low, high
 
 
 def count_outermost(counts: Ints) -> int:
@@ -304,34 +312,19 @@ def count_outermost(counts: Ints) -> int:
     return min(max(FEWEST_ROWS, rows // FEWEST_SHARE), rows // 4)
 
 
-def inner_span(values: Floats, counts: Ints, left_out: int) -> tuple[float, float]:
-    """The first and the last value without so many rows at each end."""
-    rows_up_to = np.cumsum(counts)
-    low = values[np.searchsorted(rows_up_to, left_out, side="right")]
-    high = values[np.searchsorted(rows_up_to, rows_up_to[-1] - left_out, side="left")]
-    return float(low), float(high)
-
-
-def clip_to_labels(span: tuple[float, float], is_date: bool) -> tuple[float, float]:
-    """The part of a span that labels can print."""
-    ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
-    low, high = np.clip(span, *ends).tolist()
-    return low, high
-
-
-def find_reach(values: Floats, counts: Ints, bulk: Span, is_date: bool) -> Span:
+def find_reach(values: Floats, counts: Ints, is_date: bool) -> Span:
     """Where the outermost rows are expected, judged by rows further inside: the bulk and its tails.
 
-    Count m rows from an end (those outside the bulk), 4 m and 16 m.  The gaps between these three rows grow by a factor.
-    The gaps from m to m / 4 and so on, down to the outermost row, are expected to grow by the same factor.  It is near 1
-    for numbers that decay as ages do, below for even ones, and above for heavy tails.  Small tables have no such tails.
+    Count m rows from an end (those outside the bulk), 4 m and 16 m.  The gaps between these three rows grow by a
+    factor.  The gaps from m to m / 4 and so on, down to the outermost row, are expected to grow by the same factor:
+    about 1 for exponential tails, less for shorter ones, more for heavy ones.  Small tables have no such tails.
     """
     outermost = count_outermost(counts)
     if 2 * FACTOR**2 * outermost > counts.sum():
-        return bulk
-    spans = [inner_span(values, counts, outermost * FACTOR**power) for power in range(3)]
-    reach = [extend_tail([span[side] for span in spans], outermost) for side in range(2)]
-    return clip_to_labels((reach[0], reach[1]), is_date)
+        return bulk_span(values, counts, is_date)
+    ends = zip(*(bulk_span(values, counts, is_date, depth) for depth in range(3)), strict=True)
+    low, high = np.clip([extend_tail(places, outermost) for places in ends], *LABEL_ENDS[is_date]).tolist()
+    return low, high
 
 
 def extend_tail(places: Sequence[float], outermost: int) -> float:
@@ -348,9 +341,9 @@ def extend_tail(places: Sequence[float], outermost: int) -> float:
 
 
 def build_grid(values: Floats, counts: Ints, spans: tuple[Span, Span], unit: float, rulers: Sequence[Ruler]) -> Grid:
-    """The grid with edges at marks of these rulers (coarse to fine), each with its largest k; `spans` are bulk and reach.
+    """The grid with edges at marks of these rulers (coarse to fine), each with its largest k.
 
-    Marks lie in the rounded reach; the finer a ruler, the less far from the bulk.
+    `spans` are bulk and reach.  Marks lie in the rounded reach; the finer a ruler, the less far from the bulk.
     """
     bulk, reach = (round_outward(span, unit, rulers) for span in spans)
     marks, ranks = all_marks(reach, bulk, rulers)
@@ -375,9 +368,9 @@ def find_domain(
 ) -> DomainRule:
     """The domain of an axis whose edges, each with its largest k, lie in the rounded reach of its rows.
 
-    Where a tail is expected beyond the rounded bulk, it ends with the reach.  Elsewhere it ends at the outermost edge, if
-    nobody lies beyond that.  Otherwise there is an open tail, and it ends one step beyond the bulk: a step of the first
-    ruler, fine to coarse, with enough rows in the tail and the last step inside.
+    Where a tail is expected beyond the rounded bulk, it ends with the reach.  Elsewhere it ends at the outermost edge,
+    if nobody lies beyond that.  Otherwise there is an open tail, and it ends one step beyond the bulk: a step of the
+    first ruler, fine to coarse, with enough rows in the tail and the last step inside.
     A tail is wider than one value: it has a unit more.
     """
     (values, counts), (places, largest_k) = column, edges
