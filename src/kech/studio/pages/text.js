@@ -762,6 +762,55 @@ const de = {
   tour3Text: "Rechts steht, was verborgen ist und, in Rot, was verraten wird. „Freigeben …“ schreibt die Tabelle, ihr Zertifikat und einen Bericht. „Datei“ oben öffnet Ihre eigene Tabelle.",
 };
 
+// -- refusals in English: an option of the command line becomes the field that sets it -------------------------
+
+// An option, and in {} the key of the label of the field that sets it.  Letters are the same on every page.
+export const FIELDS = {
+  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--delimiter": "{delimiter}",
+  "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
+  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
+};
+// Whole phrases whose advice is typed, and what is done here instead.
+export const PHRASES = [
+  [/Name a column that numbers the people \(--person COLUMN\), or say (--rows-are-people)\./, "Give a column that numbers the people the role {role:person}, or tick $1."],
+  [/(--fold-variants joins them); in a plan, fold_variants = true below \[input\]\./, "$1."],
+  [/(Name it|Rename them), or say (--rename-duplicates)\./, "Tick $2."],
+  [/^--l 2 mends it:/, "l = 2 mends it:"],
+  [/^kech preview with --l 2 tells whether/, "Choose l = 2 to see whether"],
+  [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} {suppress} = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
+  [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as {cutField}."],
+  [/Name the column: --person COLUMN\./, "Give a column the role {role:person}."],
+  [/Say --person (?:'[^']*'|\S+), or (--rows-are-people)\./, "Give it the role {role:person}, or tick $1."],
+  [/Make it the person: --person (?:'[^']*'|\S+)\. (If every row is another person), say (--rows-are-people)\./, "Make it the person. $1, tick $2."],
+  [/and name it: --person COLUMN\. Or say (--rows-are-people)\./, "and give it the role {role:person}. Or tick $1."],
+  [/: --qi COLUMN \.\.\.; [^.]*\./, "."],
+  [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE or TABLE\./, "$1 needs the files of both to compare them: use the command line."],
+  [/Name its encoding: --encoding [^.]*\./, "Choose another {encoding}."],
+  [/(?:kech hierarchy TABLE .+)? --kind prefixes -o [^,]*/, "read it as a hierarchy, under {blurred}"],
+  [/, then --hierarchies trees\./, "."],
+  [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
+  [/make it a quasi-identifier, or leave it out\./, "give it the role {role:quasi-identifier}, or leave it out."],
+  [/a few are not: --axis .+? makes sets of them\./, "a few are not: read them as sets, under {blurred}."],
+  [/Then say --null-values\./, "Then list them as {nulls}, under {file}."],
+  [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
+  [/or say --axis (.+)=set\./, "or read it as text."],
+  [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
+  [/, say --null-values NaN,inf,-inf\./, ", list them as {nulls}."],
+  [/Raise --memory, name fewer columns, or use/, "Use"],
+  [/; write a tab as \$'\\t'/, ""],
+  [/or leave holes out: --max-dimension 0\./, "or look at more than 300 rows without holes."],
+  [/Write --l 3 --l-kind recursive --c 2\./, "Write l = 3 and c = 2."],
+  [/Say among how many rows every row must hide: --k 5\./, "Say among how many rows every row must hide, such as 5."],
+  [/ or use --no-ledger\./, " or start the studio again with another one."],
+  [/or release without a ledger: --no-ledger\./, "or mend it first."],
+  [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
+];
+// What is said once an advice was followed.
+export const FOLLOWED = [/(It looks like a code|Its numbers seem to be codes without an order|Nearly all its values are numbers or dates, and a few are not): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so."];
+
+// -- and in German ----------------------------------------------------------------------------------------------
+
 const TEXTS = { en, de };
 export const languages = Object.keys(TEXTS);
 // What repeats, and how often.
