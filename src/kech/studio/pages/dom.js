@@ -38,9 +38,11 @@ export function field(text, control, hint = "", kind = "field") {
   return h("div", { class: kind }, kind === "check" ? [control, label] : [label, control], said);
 }
 
+// A plan may name a value that is not offered: it is listed as it is.
 export function select(options, value, onchange, more = {}) {
   const made = h("select", { onchange: (event) => onchange(event.target.value), ...more });
-  for (const [name, text] of options) made.append(h("option", { value: name, selected: name === value }, text));
+  const isOffered = !value || options.some(([name]) => name === value);
+  for (const [name, text] of isOffered ? options : [...options, [value, value]]) made.append(h("option", { value: name, selected: name === value }, text));
   return made;
 }
 
