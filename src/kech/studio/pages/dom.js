@@ -71,6 +71,7 @@ export function say(text) {
 export function keepingFocus(place, draw) {
   const before = place.contains(document.activeElement) ? document.activeElement : null, held = before && nameOf(before);
   const typed = before?.matches(TYPED) && before.value !== before.defaultValue ? before.value : null;
+  if (typed !== null) before.value = before.defaultValue; // else its removal would count as a change
   draw(); // content that is replaced at once keeps its place: to ask for it would lay out the whole screen
   const now = before && [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held);
   if (typed !== null && now?.matches(TYPED)) now.value = typed;

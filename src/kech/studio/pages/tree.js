@@ -149,7 +149,7 @@ export function treeEditor(held, changed) {
       else { box.replaceWith(label); if (byKey) [...row.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === t("rename", { label: node.label }))?.focus(); }
     };
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") end(true, true);
+      if (event.key === "Enter") { event.preventDefault(); end(true, true); } // else it would press the button that has the focus next
       if (event.key === "Escape") { event.stopPropagation(); end(false, true); }
     });
     box.addEventListener("blur", () => box.isConnected && end(true), { once: true });
