@@ -76,7 +76,7 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
         answered = {}
         for route in studio.routes:
             for method in route.methods:
-                status, _, body = studio.send(method, route.path.format(**names), secret=False)
+                status, _, body = studio.send(method, route.path.replace(":path", "").format(**names), secret=False)
                 refused = 404 if route.path == "/reports/{word}" else 401
                 assert status == refused or (method == "HEAD" and not body) or body in pages, route.path
                 answered[route.path] = answered.get(route.path, False) or status == 200
@@ -583,10 +583,10 @@ def test_the_command_names_a_file_where_it_is_found(studio, tmp_path, folder, mo
         assert shlex.split(job["command"])[2] == str(path)
         assert own.json("GET", f"/api/tables/{table['id']}")["source"] == "file"
         own.json("GET", f"/api/tables/{table['id']}/jobs/{job['job']}/result")
-    told = studio.upload("-nine.csv", path.read_bytes())
-    studio.give_roles(told["id"], quasi_identifiers=["age", "zip"], dropped=["salary"], release={"k": 3})
-    job = studio.start(told["id"], "release", folder="dash", allow_composition=True)
-    assert told["source"] == "upload" and shlex.split(job["command"])[2:5] == ["./-nine.csv", "-o", "nine.csv"]
+    told = studio.upload("-ages.csv", b"age\n" + b"".join(b"%d\n" % (61 + row % 9) for row in range(40)))
+    studio.give_roles(told["id"], quasi_identifiers=["age"], release={"k": 3})
+    job = studio.start(told["id"], "release", folder="dash")
+    assert told["source"] == "upload" and shlex.split(job["command"])[2:5] == ["./-ages.csv", "-o", "ages.csv"]
     studio.json("GET", f"/api/tables/{told['id']}/jobs/{job['job']}/result")
     studio.json("DELETE", f"/api/tables/{told['id']}")
 
