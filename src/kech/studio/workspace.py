@@ -326,6 +326,7 @@ def describe_release(certificate: Path) -> dict[str, Any] | None:
             "when": certificate.stat().st_mtime,
             "k": document["claims"]["k"],
             "rows": document["claims"]["rows"],
+            "is_stated": "stated" in document,  # of people, whom no file shows: k counts rows
         }
     except (OSError, ValueError, LookupError, TypeError):
         return None
