@@ -181,6 +181,7 @@ def test_modes_are_judged_only_where_they_say_something(tmp_path, monkeypatch):
     kech.read_table(path, key_file=key, **ROLES).close()
 
 
+@needs_posix
 def test_a_file_is_read_where_no_link_to_it_can_be_made(tmp_path, monkeypatch):
     """A [ in a name is a pattern for DuckDB: with a link it is read, without one it is refused in words."""
     plain, patterned = (write_csv(nine_rows(), tmp_path / name) for name in ("nine.csv", "nine[1].csv"))
