@@ -2,7 +2,7 @@
 
 import { button, field, h, input, keepingFocus, quoted, replace, s, select } from "./dom.js";
 import { defaultOf, fieldOf, rulesOf } from "./forms.js";
-import { about, find, looks, shown, suggestedRole, unsaid } from "./model.js";
+import { about, looks, notRead, shown, suggestedRole, unsaid } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
 import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from "./store.js";
@@ -13,11 +13,11 @@ const BINS = 16, MANY = 12, OWN_VALUES = 0.75;
 let wanted = "", isTold = false; // whether the meanings of roles are shown
 
 export function begin(place) {
-  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, find("inspect", { rows: 0, costs: false })?.fault, ...looks()], () => keepingFocus(place, () => draw(place)));
+  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, notRead(), ...looks()], () => keepingFocus(place, () => draw(place)));
 }
 
 function draw(place) {
-  const seen = about(), fault = find("inspect", { rows: 0, costs: false })?.fault;
+  const seen = about(), fault = notRead();
   if (!state.plan || !seen) {
     replace(place, h("h2", {}, t("columns")), state.plan && (fault ? [h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("notRead")), fault.message), reading()] : h("p", { class: "hint" }, t("beingRead"))));
     return;
