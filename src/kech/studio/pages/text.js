@@ -27,6 +27,8 @@ const en = {
   savePlan: "Save the plan",
   loadPlan: "Load a plan",
   planLoaded: "The plan is loaded.",
+  planSaved: ({ names }) => `Saved with its hierarchies: ${list(names)}. Load them together.`,
+  planTrees: ({ names }) => `The plan names hierarchies. Choose them together with it: ${list(names)}.`,
   dark: "Dark",
   light: "Light",
   toDark: "Switch to dark colours",
@@ -210,6 +212,7 @@ const en = {
   atK: ({ k, loss, classes }) => `k = ${count(k)}: loss ${few(loss)}, ${plural(classes, "class", "classes")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "class", "classes")}, the smallest of ${count(smallest)}`,
   exposedNow: "exposed: fewer than k",
+  sampled: ({ lines, rows }) => `${count(lines)} lines stand for ${count(rows)} rows.`,
   hidesFrom: ({ rows, k, eps }) => `${plural(Math.round(rows), "row", "rows")}: among ${count(k)} or more from eps = ${few(eps)} on`,
   hidesNever: ({ rows, k }) => `${plural(Math.round(rows), "row", "rows")}: never among ${count(k)}`,
   hiddenNow: "hidden among k or more",
@@ -227,7 +230,7 @@ const en = {
   lossNow: "Loss {loss}: 0 tells all, 1 tells nothing",
   givenAway: ({ share, column }) => `${percent(share)} of the published rows give their ${column} away: their whole class shares it.`,
   givenMore: ({ n }) => `So do rows in ${plural(n, "other column", "other columns")}.`,
-  mend: ({ from, to }) => `Require 2 values: loss ${few(from)} → ${to == null ? "?" : few(to)}`,
+  mend: ({ from, to }) => (to === undefined ? "Require 2 values" : `Require 2 values: loss ${few(from)} → ${to === null ? "?" : few(to)}`),
   mendNot: "Two values in every class would mend it; what that costs is known after the search.",
   classesWords: ({ classes, average }) => `${plural(classes, "class", "classes")} of ${few(average)} rows on average.`,
   noneLeft: "No row is left out.",
@@ -351,7 +354,9 @@ const en = {
   openFile: "Open",
   saveFile: "Save",
   commandTitle: "The same from the command line, into another folder",
-  commandWhere: "Run it in the folder where your {name} lies.",
+  "commandOf:file": "Run it anywhere.",
+  "commandOf:upload": "Run it in the folder where your {name} lies.",
+  "commandOf:example": "This table is made up and goes with the studio: put a file of your own in place of {name}.",
   copyCommand: "Copy the command",
   historyTitle: "Releases in this folder",
   seriesHere: "Series: {names}. Advanced … shows their versions, and publishes the next one.",
@@ -405,6 +410,8 @@ const de = {
   savePlan: "Plan speichern",
   loadPlan: "Plan laden",
   planLoaded: "Der Plan ist geladen.",
+  planSaved: ({ names }) => `Mit seinen Hierarchien gespeichert: ${list(names)}. Laden Sie sie zusammen.`,
+  planTrees: ({ names }) => `Der Plan nennt Hierarchien. Wählen Sie sie mit ihm zusammen: ${list(names)}.`,
   dark: "Dunkel",
   light: "Hell",
   toDark: "Dunkel: Farben wechseln",
@@ -583,6 +590,7 @@ const de = {
   atK: ({ k, loss, classes }) => `k = ${count(k)}: Verlust ${few(loss)}, ${plural(classes, "Klasse", "Klassen")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "Klasse", "Klassen")}, die kleinste hat ${count(smallest)}`,
   exposedNow: "exponiert: weniger als k",
+  sampled: ({ lines, rows }) => `${count(lines)} Linien stehen für ${count(rows)} Zeilen.`,
   hidesFrom: ({ rows, k, eps }) => `${plural(Math.round(rows), "Zeile", "Zeilen")}: ab eps = ${few(eps)} unter ${count(k)} oder mehr`,
   hidesNever: ({ rows, k }) => `${plural(Math.round(rows), "Zeile", "Zeilen")}: nie unter ${count(k)}`,
   hiddenNow: "verborgen unter k oder mehr",
@@ -599,7 +607,7 @@ const de = {
   lossNow: "Verlust {loss}: 0 sagt alles, 1 sagt nichts",
   givenAway: ({ share, column }) => `${percent(share)} der Zeilen verraten ${column}: ihre ganze Klasse hat denselben Wert.`,
   givenMore: ({ n }) => `Dasselbe in ${plural(n, "weiteren Spalte", "weiteren Spalten")}.`,
-  mend: ({ from, to }) => `2 Werte verlangen: Verlust ${few(from)} → ${to == null ? "?" : few(to)}`,
+  mend: ({ from, to }) => (to === undefined ? "2 Werte verlangen" : `2 Werte verlangen: Verlust ${few(from)} → ${to === null ? "?" : few(to)}`),
   mendNot: "Zwei Werte in jeder Klasse würden es beheben; was das kostet, zeigt die Suche.",
   classesWords: ({ classes, average }) => `${plural(classes, "Klasse", "Klassen")} von im Mittel ${few(average)} Zeilen.`,
   noneLeft: "Keine Zeile wird weggelassen.",
@@ -720,7 +728,9 @@ const de = {
   openFile: "Öffnen",
   saveFile: "Speichern",
   commandTitle: "Dasselbe auf der Kommandozeile, in einen anderen Ordner",
-  commandWhere: "Im Ordner ausführen, in dem Ihre {name} liegt.",
+  "commandOf:file": "In jedem Ordner ausführbar.",
+  "commandOf:upload": "Im Ordner ausführen, in dem Ihre {name} liegt.",
+  "commandOf:example": "Diese Tabelle ist erfunden und geht mit dem Studio: eine eigene Datei an die Stelle von {name} setzen.",
   copyCommand: "Befehl kopieren",
   historyTitle: "Freigaben in diesem Ordner",
   seriesHere: "Serien: {names}. Mehr … zeigt ihre Fassungen und veröffentlicht die nächste.",
@@ -751,6 +761,57 @@ const de = {
   tour3: "Das Urteil lesen, dann freigeben",
   tour3Text: "Rechts steht, was verborgen ist und, in Rot, was verraten wird. „Freigeben …“ schreibt die Tabelle, ihr Zertifikat und einen Bericht. „Datei“ oben öffnet Ihre eigene Tabelle.",
 };
+
+// -- refusals in English: an option of the command line becomes the field that sets it -------------------------
+
+// An option, and in {} the key of the label of the field that sets it.  Letters are the same on every page.
+export const FIELDS = {
+  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}",
+  "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
+  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
+};
+// Whole phrases whose advice is typed, and what is done here instead.
+export const PHRASES = [
+  [/Name a column that numbers the people \(--person COLUMN\), or say (--rows-are-people)\./, "Give a column that numbers the people the role {role:person}, or tick $1."],
+  [/(--fold-variants joins them); in a plan, fold_variants = true below \[input\]\./, "$1."],
+  [/(Name it|Rename them), or say (--rename-duplicates)\./, "Tick $2."],
+  [/^--l 2 mends it:/, "l = 2 mends it:"],
+  [/^kech preview with --l 2 tells whether/, "Choose l = 2 to see whether"],
+  [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} {suppress} = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
+  [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as {cutField}."],
+  [/Name the column: --person COLUMN\./, "Give a column the role {role:person}."],
+  [/Say --person (?:'[^']*'|\S+), or (--rows-are-people)\./, "Give it the role {role:person}, or tick $1."],
+  [/Make it the person: --person (?:'[^']*'|\S+)\. (If every row is another person), say (--rows-are-people)\./, "Make it the person. $1, tick $2."],
+  [/and name it: --person COLUMN\. Or say (--rows-are-people)\./, "and give it the role {role:person}. Or tick $1."],
+  [/: --qi COLUMN \.\.\.; [^.]*\./, "."],
+  [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE or TABLE\./, "$1 needs the files of both to compare them: use the command line."],
+  [/: --decimal , reads them\./, ": choose the comma as {decimal}, under {file}."],
+  [/: --dates (?:dmy or --dates mdy|\w+) reads them\./, ": choose with what they begin, under {file}."],
+  [/Name its encoding: --encoding [^.]*\./, "Choose another {encoding}."],
+  [/(?:kech hierarchy TABLE .+)? --kind prefixes -o [^,]*/, "read it as a hierarchy, under {blurred}"],
+  [/, then --hierarchies trees\./, "."],
+  [/without an order: --axis (?:.+ makes sets of them\.)?/, "without an order: read them as sets, under {blurred}."],
+  [/make it a quasi-identifier, or leave it out\./, "give it the role {role:quasi-identifier}, or leave it out."],
+  [/a few are not: --axis .+? makes sets of them\./, "a few are not: read them as sets, under {blurred}."],
+  [/Then say --null-values\./, "Then list them as {nulls}, under {file}."],
+  [/like a code: --axis (?:.+ shortens it to its beginning\.)?/, "like a code: read it as a hierarchy, under {blurred}."],
+  [/or say --axis (.+)=set\./, "or read it as text."],
+  [/ Say so: --encoding utf-16\./, " Choose it as {encoding}."],
+  [/, say --null-values NaN,inf,-inf\./, ", list them as {nulls}."],
+  [/Raise --memory, name fewer columns, or use/, "Use"],
+  [/; write a tab as \$'\\t'/, ""],
+  [/or leave holes out: --max-dimension 0\./, "or look at more than 300 rows without holes."],
+  [/Write --l 3 --l-kind recursive --c 2\./, "Write l = 3 and c = 2."],
+  [/Say among how many rows every row must hide: --k 5\./, "Say among how many rows every row must hide, such as 5."],
+  [/ or use --no-ledger\./, " or start the studio again with another one."],
+  [/or release without a ledger: --no-ledger\./, "or mend it first."],
+  [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
+];
+// What is said once an advice was followed.
+export const FOLLOWED = [/(It looks like a code|Its numbers seem to be codes without an order|Nearly all its values are numbers or dates, and a few are not): --axis .+? (?:shortens it to its beginning|makes sets of them)\./, "$1: it is read so."];
+
+// -- and in German ----------------------------------------------------------------------------------------------
 
 const TEXTS = { en, de };
 export const languages = Object.keys(TEXTS);
