@@ -89,6 +89,52 @@ def test_values_tell_where_a_name_does_not(values, role):
     assert guess({"v": shared, "age": [20, 30, 40] * 20})["v"].role == role
 
 
+def test_events_that_were_paid_are_amounts_and_postcodes_have_many_names():
+    """An amount of one's own would point at its row; what happened, or was measured, stays an outcome."""
+    rows = range(100)
+    own, often = [37.25 * row + 900 for row in rows], [100 + row % 9 for row in rows]
+    names = ("claim_cost", "deposit", "withdrawal", "Kaltmiete", "copay")
+    found = guess(dict.fromkeys(names, own) | {"city": ["a", "b", "c", "d"] * 25})
+    assert {found[name].role for name in names} == {"quasi-identifier"}
+    found = guess({"claim": often, "deposit": [row % 2 for row in rows], "outcome": own, "city": ["a", "b"] * 50})
+    assert [found[name].role for name in ("claim", "deposit", "outcome")] == ["sensitive"] * 3
+    postcodes = {name: [10_000 + 13 * (row % 60) for row in rows] for name in ("postnr", "PC4", "kod_pocztowy", "NPA")}
+    assert {column.role for column in guess(postcodes).values()} == {"quasi-identifier"}
+
+
+def test_a_measured_outcome_is_the_last_column_and_no_place_is_measured():
+    """Tables for learning end with `target` or `y`, of many values; `worst area` is that of a cell."""
+    rng = np.random.default_rng(5)
+    found = guess(
+        {
+            "age": rng.integers(20, 70, 200),
+            "area": rng.integers(0, 9, 200),
+            "glucose": rng.integers(70, 200, 200),
+            "result": rng.integers(0, 90, 200) / 7,
+            "worst area": rng.integers(0, 90, 200) / 9,
+            "target": rng.integers(0, 130, 200),
+        }
+    )
+    assert found["target"].role == "sensitive"
+    assert {found[name].role for name in ("result", "worst area")} == {"plain"}
+    assert found["area"].role == "quasi-identifier"
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_names_and_codes_are_known_in_small_letters_and_where_spellings_are_joined(fold):
+    """--fold-variants, which `inspect` advises, writes categories in small letters: names were planned as sets."""
+    rng = np.random.default_rng(2)
+    given, family = ("Anna", "Bernd", "Carla", "Franz", "Eva"), ("Weber", "Schmidt", "Fischer", "Wagner")
+    names = [f"{rng.choice(family)}, {rng.choice(given)}" for _ in range(200)]
+    columns = {"v": names if fold else [name.lower() for name in names], "age": rng.integers(20, 60, 200)}
+    columns |= {"kind": rng.choice(["rose", "oak", "elm", "ash", "fir", "lily"], 200)}
+    columns |= {"w": rng.choice(["E11.9", "I10", "J45.0"], 200), "x": rng.choice(["SW1A 1AA", "N1 9GU"], 200)}
+    with kech.read_table(pd.DataFrame(columns | {"zz": rng.integers(0, 9, 200)}), fold_variants=fold) as table:
+        roles = {column.column: column.role for column in kech.inspect_table(table, costs=False).columns}
+    assert [roles[name] for name in "vwx"] == ["identifier", "sensitive", "quasi-identifier"]
+    assert roles["kind"] == "quasi-identifier"
+
+
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     rows = range(60)
     found = guess(

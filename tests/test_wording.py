@@ -26,6 +26,18 @@ from kech.tables.demo import nine_rows
         ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
         ("say --axis 'a b=set'.", "say axes={'a b': 'set'}."),
         ("say --axis 'a b'=set.", "say axes={'a b': 'set'}."),
+        ("--weights 'a b=0.3' keeps it, --weights zip=2", "weights={'a b': 0.3} keeps it, weights={'zip': 2}"),
+        (
+            "missing value: --null-values=- --null-values N/A '?' declares them.",
+            "missing value: null_values=['-', 'N/A', '?'] declares them.",
+        ),
+        ("or say --null-values 98 99, which holds", "or say null_values=['98', '99'], which holds"),
+        ("Then say --null-values. --dates dmy declares them.", 'Then say null_values. dates="dmy" declares them.'),
+        (
+            "sets: kech hierarchy TABLE PLZ --kind prefixes -o trees/PLZ.csv, then --hierarchies trees.",
+            'sets: `tree = kech.review_hierarchy(table, COLUMN, kind="prefixes").tree`, then hierarchies={COLUMN: '
+            "tree}.",
+        ),
         ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
         ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
         ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),
@@ -172,8 +184,8 @@ def messages():
 
 
 def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
-    words = (Path(kech.__file__).parent / "studio" / "pages" / "words.js").read_text("utf-8")
-    listed = re.search(r"^const PHRASES = \[\n(.*?)^\];", words, re.MULTILINE | re.DOTALL)[1].splitlines()
+    words = (Path(kech.__file__).parent / "studio" / "pages" / "text.js").read_text("utf-8")
+    listed = re.search(r"^export const PHRASES = \[\n(.*?)^\];", words, re.MULTILINE | re.DOTALL)[1].splitlines()
     phrases = [re.match(r"  \[/((?:[^/\\]|\\.)+)/, ", line)[1] for line in listed]
     said = [NoQuasiIdentifier().typed, *messages()]
     assert len(phrases) > 15
@@ -181,9 +193,9 @@ def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
 
 
 def test_a_refusal_in_the_studio_names_fields_by_their_labels_in_both_languages():
-    pages = Path(kech.__file__).parent / "studio" / "pages"
-    words, labels = ((pages / name).read_text("utf-8") for name in ("words.js", "text.js"))
-    keys = set(re.findall(r"(?<!\$)\{([a-z][\w:-]*)\}", words)) | set(re.findall(r'labelOf\("(\w+)"\)', words))
+    labels = (Path(kech.__file__).parent / "studio" / "pages" / "text.js").read_text("utf-8")
+    words = labels[labels.index("export const FIELDS") : labels.index("const TEXTS")]
+    keys = set(re.findall(r"(?<!\$)\{([a-z][\w:-]*)\}", words))
     assert len(keys) > 15
     assert [key for key in keys if len(re.findall(rf'^  "?{key}"?: "', labels, re.MULTILINE)) != 2] == []
     by_hand = set(re.findall("“([^”$]+)”", words))
