@@ -1,20 +1,24 @@
 """Domains that the user gives: one ruler for every k, cut, grid and protection."""
 
 import csv
+import json
 import warnings
 from datetime import date, datetime
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
 from kech.axes import build_line_axis
-from kech.axes.grid import give_domain
-from kech.axes.levels import build_fixed_levels, build_levels
-from kech.certificate.labels import count_beyond, width_reader
+from kech.axes.levels import build_levels
+from kech.certificate.labels import width_reader
+from kech.cli import main
 from kech.errors import BadOption, ClaimBroken, DoubtfulColumn, NoSuchColumn
 from kech.points.partition import mean_loss
 from oracles import cheapest_cut, interval_ends, label_width, lies_in, read_date, table_loss
@@ -43,6 +47,14 @@ def published_rows(path):
         return list(csv.DictReader(file))
 
 
+def is_within(label, axis):
+    """Whether no end of a label lies beyond the domain."""
+    read_end = read_date if axis["axis"] == "date" else Fraction
+    start, stop = (read_end(str(end)) for end in axis["domain"])
+    low, high, _ = interval_ends(label, read_end)
+    return (low is None or start <= low) and (high is None or high <= stop)
+
+
 # Laws of one axis
 
 
@@ -58,7 +70,7 @@ def test_widths_are_those_that_a_reader_of_the_labels_computes(case, data):
     for label, width in zip(axis.labels(lo, hi), axis.widths(lo, hi).tolist(), strict=True):
         assert label_width(label, public) == pytest.approx(width, abs=1e-9), label
         assert reads(label) == pytest.approx(width, abs=1e-9), label
-        assert count_beyond(public, [label]) == 0, label
+        assert is_within(label, public), label
     assert public["domain_given"] is True
 
 
@@ -75,7 +87,7 @@ def test_every_value_lies_in_its_label_on_every_level(case):
         for level in levels:
             public = level.axis.parameters(())
             assert public["domain"] == axis.parameters(())["domain"]
-            assert count_beyond(public, level.labels()) == 0
+            assert all(is_within(label, public) for label in level.labels() if label)
             widths = [label_width(label, public) for label in level.labels()]
             assert widths == pytest.approx(level.widths.tolist(), abs=1e-9)
     for labels in printed:
@@ -107,8 +119,7 @@ def test_a_value_beyond_an_end_counts_as_lying_at_the_end(rows, ends, grid, k):
 
 def build(rows, ends, grid, k):
     values, counts = (np.array(x) for x in zip(*sorted(rows.items()), strict=True))
-    domain = give_domain(*ends, is_date=False)
-    return build_line_axis("c", values * 1.0, counts, False, is_date=False, grid=grid, domain=domain).at(k)
+    return build_line_axis("c", values * 1.0, counts, False, is_date=False, grid=grid, domain=ends).at(k)
 
 
 def labels_of(axis, lo, hi):
@@ -131,17 +142,26 @@ def test_edges_within_a_domain_hide_among_k_and_are_nested(rows, ends):
         last = set(edges.tolist())
 
 
-@given(counted, counted, whole_ends, st.sampled_from([7.0, 25.0, 0.5]))
+@given(counted, counted, whole_ends, st.sampled_from([7.0, 25.0, 1.0]))
 @unhurried
 def test_labels_of_steps_follow_from_the_value_alone(rows, others, ends, step):
-    """Whoever lies beyond, and whichever rows there are: what --dp-epsilon prints depends on no row."""
+    """Whoever lies beyond, and whichever rows there are."""
     known = {}
     for column in (rows, others, {**rows, **others}):
         axis = build(column, ends, step, 1)
-        (level,) = build_fixed_levels(axis)
-        labels = level.labels()
-        for value, code in zip(sorted(column), axis.codes.tolist(), strict=True):
-            assert known.setdefault(value, labels[level.cells[code]]) == labels[level.cells[code]]
+        codes = axis.codes.astype(int)
+        for value, label in zip(sorted(column), labels_of(axis, codes, codes), strict=True):
+            assert known.setdefault(value, label) == label
+
+
+def test_what_a_private_sample_prints_is_known_before_its_rows():
+    known = {"< 20", *(f"[{low}, {low + 20})" for low in (20, 40, 60)), ">= 80"}
+    for ages in (np.arange(600) % 100, np.arange(600) % 50 + 25):
+        axes = {"age": {"kind": "number", "grid": 20, "domain": [0, 99]}}
+        sample = {"dp_epsilon": 1.0, "dp_delta": 0.1, "dp_rate": 0.4, "cut": "domain"}
+        release = kech.make_release(pa.table({"age": ages}), quasi_identifiers=["age"], axes=axes, **sample)
+        assert {*release.labels["age"]} <= known
+        assert release.axes[0]["domain"] == [0, 99]
 
 
 @pytest.mark.parametrize("grid", ["round", "levels", "exact", 5.0])
@@ -366,19 +386,46 @@ def test_a_series_keeps_its_domain_and_takes_rows_beyond_it(tmp_path):
             publish(18, "three.csv", axes=axes)
 
 
-def test_a_domain_is_typed(tmp_path):
-    from kech.cli.intake import TypedOptions, read_domain
+@pytest.mark.parametrize(
+    ("typed", "domain"),
+    [
+        ("income=0:5e3", (0, 5000)),
+        ("income=-90.5:-1", (-90.5, -1)),
+        ("born=1930-01-01:2010-12-31", ("1930-01-01", "2010-12-31")),
+        ("born=1930-01-01 10:30:00:2010-12-31 10:30:00", ("1930-01-01 10:30:00", "2010-12-31 10:30:00")),
+    ],
+)
+def test_a_domain_is_typed_and_beside_it_a_plan_keeps_the_rest(typed, domain, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pa.csv.write_csv(people(), "people.csv")
+    plan = kech.Request(columns={"quasi_identifiers": ["income", "born"]}, axes={"income": {"grid": 250}})
+    kech.write_request(plan, "kech.toml")
+    words, column = ["people.csv", "--axis", "born=date", "--domain", typed], typed.split("=")[0]
+    main(["inspect", *words, "--plan", "inspected.toml"])
+    assert kech.read_request("inspected.toml").axes[column].domain == domain
+    main(["release", *words, "--plan", "kech.toml", "--k", "4", "-o", "safe.csv", "--no-ledger"])
+    document = json.loads(Path("safe.csv.certificate.json").read_text("utf-8"))
+    axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
+    assert axes[column]["domain"] == [*domain] and axes[column]["domain_given"]
+    assert axes["income"]["grid"] == 250
 
-    assert read_domain("income=0:5e5") == ("income", (0, 500_000))
-    assert read_domain("a=b=-1.5:-1") == ("a=b", (-1.5, -1))
-    born = read_domain("born=2020-01-01 10:00:00:2021-01-01 10:00:00")
-    assert born == ("born", ("2020-01-01 10:00:00", "2021-01-01 10:00:00"))
-    assert read_domain("born=1930-01-01:2010-12-31")[1] == ("1930-01-01", "2010-12-31")
-    for wrong in ("income", "0:5", "=0:5", "a=", "a=5", "a=5:1", "a=1:2:3", "a=x:y"):
-        with pytest.raises(BadOption, match=r"^domain: kech cannot use this value"):
-            read_domain(wrong)
-    before = kech.Request(axes={"income": {"kind": "number", "grid": 5}, "job": "set"})
-    typed = TypedOptions({"axes": {"born": "date"}}, domains={"income": (0, 9), "born": ("2020-01-01", "2021-01-01")})
-    axes = typed.request(default=before).axes
-    assert (axes["income"].kind, axes["income"].grid, axes["income"].domain) == ("number", 5, (0, 9))
-    assert (axes["born"].kind, axes["born"].domain[0], axes["job"].kind) == ("date", "2020-01-01", "set")
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (typed, "--domain: kech cannot use this value. Write ")
+        for typed in ("income", "0:5", "=0:5", "income=", "income=5")
+    ]
+    + [
+        (f"income={ends}", "--domain: kech cannot use this value. Write two numbers")
+        for ends in ("5:1", "1:2:3", "a:b")
+    ]
+    + [("row=0:5", "--domain: column 'row' is no quasi-identifier"), ("illness=0:5", "'illness' is no number or date")],
+)
+def test_what_is_no_domain_is_refused_as_typed(typed, says, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pa.csv.write_csv(people(), "people.csv")
+    with pytest.raises(SystemExit) as ended:
+        main(["release", "people.csv", "--qi", "income", "illness", "--k", "4", "-o", "o.csv", "--domain", typed])
+    assert ended.value.code == 2
+    assert says in " ".join(capsys.readouterr().err.split())

@@ -101,8 +101,8 @@ def fix_axis(axis: Axis) -> Axis:
     if not isinstance(axis, LineAxis):
         return axis
     unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
-    given = axis.domain_rule if axis.domain_rule.is_given else None
-    return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step, given), codes=axis.codes)
+    own = axis.domain_rule if axis.domain_rule.is_given else None
+    return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step, own), codes=axis.codes)
 
 
 def mark_values(axis: Axis) -> Ints:

@@ -29,6 +29,7 @@ from kech.axes.grid import (
     fix_domain,
     format_date,
     format_number,
+    give_domain,
     last_before,
     number_unit,
 )
@@ -181,8 +182,8 @@ class LineAxis(Axis):
         del labels
         unit = min(self.unit, self.domain_rule.unit)
         ends = [format_date(x, unit) if self.is_date else x for x in self.domain]
-        given = {"domain_given": True} if self.domain_rule.is_given else {}
-        about = {"column": self.column, "axis": self.kind, "domain": ends, **given}
+        about: dict[str, Any] = {"column": self.column, "axis": self.kind, "domain": ends}
+        about |= {"domain_given": True} if self.domain_rule.is_given else {}
         return about | {"grid": self.grid, "protect": self.protect}
 
 
@@ -195,31 +196,32 @@ def build_line_axis(
     is_date: bool,
     grid: str | float,
     protect: str = "none",
-    domain: DomainRule | None = None,
+    domain: tuple[float, float] | None = None,
 ) -> Axis:
     """The axis of ascending numbers, or dates in seconds; `grid` is round, exact, a step, or levels (equal steps).
 
-    A domain is one that the user gave: a value beyond it counts as lying at its end.
+    A domain is that of the user: a value beyond it counts as lying at its end.
     """
     if not len(values):
         return build_rank_axis(column, (), (), has_null, is_ordered=False)
+    own = None if domain is None else give_domain(*domain, is_date=is_date)
     if grid == "exact":
-        return exact_axis(column, values, has_null, is_date, domain)
+        return exact_axis(column, values, has_null, is_date, own)
     if grid == "levels":
-        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date, domain), "none")
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date, own), "none")
     if grid == "round":
-        round_grid = build_round_grid(values, counts, is_date, domain)
+        round_grid = build_round_grid(values, counts, is_date, own)
         return grid_axis(column, values, has_null, is_date, round_grid, protect)
     unit = (date_unit if is_date else number_unit)(values)
-    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1), domain)
+    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1), own)
 
 
-def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, given: DomainRule | None) -> LineAxis:
+def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, own: DomainRule | None) -> LineAxis:
     """The axis in which every distinct value is a code; an end of a given domain is open if values lie beyond it."""
     known, codes = values, np.arange(len(values))
-    domain = given or fix_domain(*np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist())
-    if given:
-        known, codes = np.unique(np.clip(values, *given.at(1)), return_inverse=True)
+    domain = own or fix_domain(*np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist())
+    if own:
+        known, codes = np.unique(np.clip(values, *own.at(1)), return_inverse=True)
     low, high = open_sides(known, known, below=values[0] < known[0], above=values[-1] > known[-1])
     unit, always_shown = (date_unit if is_date else number_unit)(known), publish_always(len(known))
     how = (low, high, always_shown, domain, unit, True, "exact")
@@ -248,14 +250,14 @@ def step_axis(
     is_date: bool,
     unit: float,
     step: float,
-    given: DomainRule | None = None,
+    own: DomainRule | None = None,
 ) -> LineAxis:
     """The axis in which every occupied step is a code; intervals are closed where the step has whole units.
 
     The steps in which a given domain begins and ends are open, whether or not values lie beyond.
     """
-    ends = given.at(1) if given else ()
-    places = np.append(np.clip(values, *ends), ends) if given else values
+    ends = own.at(1) if own else ()
+    places = np.append(np.clip(values, *ends), ends) if own else values
     if np.abs(places).max() >= step * 10.0**MOST_DIGITS:
         raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}. Choose a larger one.")
     cells = np.floor(places / step)
@@ -267,8 +269,8 @@ def step_axis(
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     if is_date:
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
-    domain = given or fix_domain(float(low[0]), float(high[-1]))
-    if given:
+    domain = own or fix_domain(float(low[0]), float(high[-1]))
+    if own:
         low, high = open_sides(low, high, below=cells[0] == outer[0], above=cells[-1] == outer[1])
     printed_step = step / (DAY if is_date else 1)
     return LineAxis(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kech._kernels import Widths, distinct_rows
 from kech.axes import Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.axes.coarsening import count_distinct, cover, covering_error, find_step, joint_error, point_keys, round_axis
-from kech.axes.grid import DomainRule, give_domain, read_date
+from kech.axes.grid import read_date
 from kech.axes.hierarchy import (
     build_prefix_tree,
     find_hierarchies,
@@ -644,20 +644,20 @@ def code_values(
         texts, hierarchy = TextCounts(values.values, *holders, has_null), find_hierarchy(table, column)
         axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
-        rows, how = holders.assigned, {"is_date": kind == "date", "grid": grid, "protect": protect}
-        axis = build_line_axis(column, values.values, rows, has_null, **how, domain=domain)
+        how: dict[str, Any] = {"is_date": kind == "date", "grid": grid, "protect": protect, "domain": domain}
+        axis = build_line_axis(column, values.values, holders.assigned, has_null, **how)
     return axis, replace(values, codes=axis.codes, null=max(axis.null, 0))
 
 
-def read_domain(column: str, kind: str, ends: tuple[Any, Any]) -> DomainRule:
-    """The domain that the user gave; refused for a column of another kind."""
+def read_domain(column: str, kind: str, ends: tuple[Any, Any]) -> tuple[float, float]:
+    """The domain that the user gave, of dates in seconds since 1970; refused for a column of another kind."""
     if kind == "text":
         reason = f"column {column!r} is no number or date, so it has no domain. Omit it, or say --axis {column}=number."
         raise BadOption("--domain", reason)
     if (kind == "date") != isinstance(ends[0], str):
         raise BadOption("--domain", f"column {column!r} is a {kind}, and its domain is not. Write two {kind}s.")
     low, high = map(read_date, ends) if kind == "date" else ends
-    return give_domain(low, high, is_date=kind == "date")
+    return low, high
 
 
 def encode_anew(table: Table, axis: Axis) -> ColumnCodes:
@@ -727,7 +727,7 @@ def hint_at_domain(table: Table, column: str, k: int) -> Hint | None:
     """A hint at rows beyond the given domain of a column; fewer than k are not counted."""
     kind = table.kind(column)
     values, rows = table.values(column, kind)
-    low, high = read_domain(column, kind, table.choice(column).domain).at(1)
+    low, high = read_domain(column, kind, table.choice(column).domain)
     beyond = int(rows[(values < low) | (values > high)].sum())
     if not beyond:
         return None
