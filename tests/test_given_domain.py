@@ -175,6 +175,24 @@ def test_a_domain_between_units_measures_exactly_and_keeps_whole_labels(grid):
     assert axis.parameters(())["domain"] == [0.5, 99.25]
 
 
+def test_edges_within_a_domain_are_as_fine_as_its_own_values_allow():
+    """Four of five incomes are millions, and all of interest lies below 1,000."""
+    axis = build(
+        {**dict.fromkeys(range(1000), 3), **dict.fromkeys(range(10**6, 5 * 10**6, 1000), 3)}, (0, 1000), "round", 5
+    )
+    edges = axis.low[1:][axis.largest_k >= 5]
+    assert edges.max() <= 1000 and np.diff(edges).max() <= 10
+
+
+def test_a_row_far_out_is_left_out_as_it_does_not_end_the_domain():
+    """With its value the class of three would be half as wide as the domain, and the others are no wider without it."""
+    roles = {"quasi_identifiers": ["x"], "axes": {"x": {"domain": [0, 1000]}}}
+    with kech.read_table(pa.table({"x": [*range(30), 500]}), **roles) as table:
+        release = kech.make_release(table, k=3, grid="exact", suppress=0.1)
+    assert release.partition.suppressed == 1
+    assert release.partition.widths(0).max() < 0.01
+
+
 def test_where_no_edge_is_published_the_given_domain_stays():
     assert build({3: 9, 4: 9}, (0, 10), "round", 40).domain == (0, 10)
 
