@@ -290,6 +290,11 @@ def test_a_refusal_as_json_is_one_object_among_the_errors(run, people, monkeypat
     assert run(*words).err == f"kech: {outcome.json['message']}\n"
 
 
+@pytest.mark.parametrize("ks", ["10-2", "5,10-2", "5,x", "2-", ",", "2-90000"])
+def test_values_of_k_that_are_no_numbers_or_ranges_are_refused(refuse, people, ks):
+    refuse("spectrum", people, "--qi", "sex", "--k", ks, code=2, says="Write numbers or ranges: --k 2-20,50,100")
+
+
 @pytest.mark.parametrize(
     ("failure", "code", "says"),
     [

@@ -454,3 +454,51 @@ def test_row_numbers_beside_numbered_columns_are_read(run, folder):
     frame.to_csv(folder / "t.csv")
     found = run("inspect", folder / "t.csv", "--json").json["columns"]
     assert [column["column"] for column in found] == ["column_1", "0", "1", "2"]
+
+
+def test_inspect_foresees_sets_that_tell_nothing(run, folder):
+    """Cabins of a ship: the release says it of the same columns, when it is made already."""
+    rows = range(200)
+    cabins = [f"{'ABCDE'[row % 5]}{row}" if row % 4 == 0 else None for row in rows]
+    columns = {"age": [20 + row % 40 for row in rows], "cabin": cabins, "town": ["abc"[row % 3] for row in rows]}
+    path, plan = folder / "ship.csv", folder / "kech.toml"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    said = (
+        "Nearly every row has a text of its own, so labels hardly tell anything. Give it a hierarchy, or leave it out."
+    )
+    hints = {
+        column["column"]: column["hint"] for column in run("inspect", path, "--plan", plan, "--json").json["columns"]
+    }
+    assert hints == {"age": None, "cabin": said, "town": None}
+    released = run("release", path, "--plan", plan, "--k", 5, "-o", folder / "safe.csv", "--json").json
+    assert released["rare_texts"] == ["cabin"]
+
+
+def test_inspect_foresees_columns_that_link_the_rows_of_a_person(run, folder):
+    """A plan that makes a column the person was released with a warning that `inspect` had not given."""
+    people = [row // 4 for row in range(400)]
+    columns = {"id": people, "futime": [400 + 7 * person for person in people], "age": [30 + p % 40 for p in people]}
+    columns |= {"sex": ["fm"[person % 2] for person in people], "hepato": [row % 3 % 2 for row in range(400)]}
+    path, plan = folder / "visits.csv", folder / "kech.toml"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    said = "Column 'futime' is published, and each of its values is of one person: it tells which rows belong to one"
+    assert f"Warning: {said}" in run("inspect", path, "--plan", plan).out
+    assert said in run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").err
+    assert said not in run("inspect", path, "--rows-are-people").out
+
+
+def test_inspect_says_why_it_compares_no_columns(run, folder, monkeypatch):
+    rows = range(60)
+    pd.DataFrame({f"age_{j}": [row * (j + 1) % 50 for row in rows] for j in range(31)}).to_csv(folder / "wide.csv")
+    assert "is compared for 30 of them at most. Name fewer (--qi)" in run("inspect", folder / "wide.csv").out
+    few = write_people(folder / "people.csv")
+    assert "is not compared" not in run("inspect", few).out
+    for module in ("audit.inspection", "release.sentences"):
+        monkeypatch.setattr(f"kech.{module}.MOST_PRICED", 199)
+    assert "is not compared for more than 199 rows: kech preview does." in run("inspect", few).out
+
+
+def test_an_option_of_the_command_line_leads_to_the_argument_of_python():
+    with pytest.raises(kech.errors.BadOption) as refusal:
+        kech.make_release(pd.DataFrame({"age": [20, 30]}), k=2, qi=["age"])
+    assert str(refusal.value) == "qi: a request has no such field. Did you mean 'quasi_identifiers'?"

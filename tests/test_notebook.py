@@ -379,3 +379,29 @@ def test_a_release_says_which_values_it_gives_away():
     assert (one.given_away, two.given_away) == ({"stroke": 0.5}, {})
     assert "50\xa0% of the published rows have their stroke value given away" in one._repr_html_()
     assert "l=2 prevents it." in one._repr_html_() and "given away" not in two._repr_html_()
+
+
+def test_an_inspection_tells_what_its_owner_should_know_in_words_of_python():
+    """As the screen does: hints, cells that a release will refuse, columns that point at rows, people with several."""
+    rows = range(120)
+    table = {
+        "patient_id": [row // 2 for row in rows],
+        "race": [1 + row % 7 for row in rows],
+        "town": ["k.A." if row % 9 == 0 else "abc"[row % 3] for row in rows],
+        "charges": [900 + 37 * row for row in rows],
+        "sbp": [80 + row * 7 % 60 for row in rows],
+        "dbp": [50 + row * 11 % 59 for row in rows],
+    }
+    with kech.read_table(pd.DataFrame(table)) as read:
+        inspection = kech.inspect_table(read)
+    shown = " ".join(parse(inspection._repr_html_()).itertext())
+    assert "'race': Its numbers seem to be codes without an order: axes={'race': 'set'} makes sets of them." in shown
+    assert "'town': It has texts that often mean a missing value: null_values=['k.A.'] declares them." in shown
+    assert "sbp, dbp: published as they are, and nearly every row is unique on them together" in shown
+    assert "Column 'patient_id' repeats: " in shown and 'Say person="patient_id"' in shown
+    assert "of the rows equal no row of another person" in shown
+    assert "weights={" in shown and "--" not in shown
+    odd = pd.DataFrame({"age": [*map(str, range(40)), "x"] * 3, "town": ["a", "b", "c"] * 41})
+    with kech.read_table(odd) as read:
+        shown = " ".join(parse(kech.inspect_table(read)._repr_html_()).itertext())
+    assert "A release will refuse this table. Column 'age', row 41: " in shown and "axes={'age': 'set'}" in shown

@@ -224,6 +224,17 @@ def test_a_bare_id_that_repeats_is_proposed_as_the_person(people):
         kech.make_release(table, k=3, effort="quick")
 
 
+def test_codes_of_a_disease_or_an_income_are_not_planned_as_the_person():
+    """They repeat as numbers of people do; what their names say is surer."""
+    rng = np.random.default_rng(3)
+    codes = [f"{letter}{number:02}" for letter in "ABCDEFGHIJKLMNOP" for number in range(10)]
+    names = ("disease_code", "income_code", "code")
+    frame = pd.DataFrame({"age": rng.integers(20, 80, 400)} | {name: rng.choice(codes, 400) for name in names})
+    with kech.read_table(frame) as table:
+        roles = {column.column: column.role for column in kech.inspect_table(table).columns}
+    assert [roles[name] for name in names] == ["sensitive", "sensitive", "person"]
+
+
 @pytest.mark.parametrize("people", [1, 2, 6])
 def test_few_people_with_very_many_rows_are_seen(people, run, tmp_path):
     """Readings of a device: two in a hundred rows or fewer tell another person."""

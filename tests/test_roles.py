@@ -89,6 +89,37 @@ def test_values_tell_where_a_name_does_not(values, role):
     assert guess({"v": shared, "age": [20, 30, 40] * 20})["v"].role == role
 
 
+def test_events_that_were_paid_are_amounts_and_postcodes_have_many_names():
+    """An amount of one's own would point at its row; what happened, or was measured, stays an outcome."""
+    rows = range(100)
+    own, often = [37.25 * row + 900 for row in rows], [100 + row % 9 for row in rows]
+    names = ("claim_cost", "deposit", "withdrawal", "Kaltmiete", "copay")
+    found = guess(dict.fromkeys(names, own) | {"city": ["a", "b", "c", "d"] * 25})
+    assert {found[name].role for name in names} == {"quasi-identifier"}
+    found = guess({"claim": often, "deposit": [row % 2 for row in rows], "outcome": own, "city": ["a", "b"] * 50})
+    assert [found[name].role for name in ("claim", "deposit", "outcome")] == ["sensitive"] * 3
+    postcodes = {name: [10_000 + 13 * (row % 60) for row in rows] for name in ("postnr", "PC4", "kod_pocztowy", "NPA")}
+    assert {column.role for column in guess(postcodes).values()} == {"quasi-identifier"}
+
+
+def test_a_measured_outcome_is_the_last_column_and_no_place_is_measured():
+    """Tables for learning end with `target` or `y`, of many values; `worst area` is that of a cell."""
+    rng = np.random.default_rng(5)
+    found = guess(
+        {
+            "age": rng.integers(20, 70, 200),
+            "area": rng.integers(0, 9, 200),
+            "glucose": rng.integers(70, 200, 200),
+            "result": rng.integers(0, 90, 200) / 7,
+            "worst area": rng.integers(0, 90, 200) / 9,
+            "target": rng.integers(0, 130, 200),
+        }
+    )
+    assert found["target"].role == "sensitive"
+    assert {found[name].role for name in ("result", "worst area")} == {"plain"}
+    assert found["area"].role == "quasi-identifier"
+
+
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     rows = range(60)
     found = guess(

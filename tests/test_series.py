@@ -430,6 +430,17 @@ def test_a_column_is_read_as_in_the_first_version(series, tmp_path):
     assert [axis["axis"] for axis in axes] == ["number", "hierarchy"]
 
 
+def test_a_file_of_one_column_keeps_rows_that_are_blank_lines(series, tmp_path):
+    """A missing value is an empty cell, and alone in its row it is an empty line."""
+    rows = [*((i, 30) for i in range(6)), *((i, None) for i in range(10, 14))]
+    given = {"names": ("id", "age"), "quasi_identifiers": ["age"], "sensitive": []}
+    publish(series, rows, tmp_path / "one.csv", given)
+    publish(series, [*rows, *((i, None) for i in range(20, 24))], tmp_path / "two.csv", given)
+
+    assert (tmp_path / "two.csv").read_text().count("\n\n") > 0
+    assert [len(each) for each, _ in series.versions()] == [10, 14] and kech.verify_series(series)["holds"]
+
+
 def test_a_column_whose_type_changes_becomes_text(series, tmp_path):
     rows = [(i, 20 + i % 9, "47671", i) for i in range(12)]
     publish(series, rows, tmp_path / "one.parquet")
@@ -756,6 +767,25 @@ def test_the_last_version_can_be_forgotten(nine, tmp_path):
     assert (again["series"]["version"], again["series"]["arrivals"], len(nine.versions())) == (2, 3, 2)
 
 
+def test_forgetting_a_version_forgets_what_it_put_in_force(nine, tmp_path):
+    """Policy, hierarchies and kinds are those of the version before it, and so is all that series.json says."""
+    before, more = nine.series_file, [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    publish(nine, more, tmp_path / "two.csv", departures="withdraw", wait=0.3)
+    assert nine.series_file.policy["departures"] == "withdraw"
+    nine.forget()
+
+    assert nine.series_file == before
+    assert publish(nine, NINE[1:], tmp_path / "three.csv")["series"]["held"] == "<3"
+
+
+def test_forgetting_a_version_forgets_the_leaves_that_it_added(series, tmp_path):
+    trees = [{"476": sorted({row[2] for row in NINE}) + more} for more in ([], ["47699"], ["47698"])]
+    for number, tree in enumerate(trees):
+        publish(series, NINE, tmp_path / f"{number}.csv", {"hierarchies": {"zip": tree}})
+        assert number != 1 or series.forget() == 2
+    assert len(series.versions()) == 2
+
+
 def test_forgetting_asks_first(nine, run, monkeypatch, tmp_path):
     publish(nine, NINE, tmp_path / "two.csv")
     refused = run("series", nine.folder, "--forget")
@@ -829,7 +859,7 @@ def test_the_ledger_admits_what_belongs_to_the_series_and_nothing_else(nine, tmp
         kech.make_release(table, k=2, cut="minimal").write(tmp_path / "outside.csv")
     other = kech.open_series(tmp_path / "other")
     publish(kech.open_series(tmp_path / "town"), town(0, 60), tmp_path / "town.csv")
-    with pytest.raises(kech.errors.ReleasedBefore):
+    with pytest.raises(kech.errors.ReleasedBefore, match=r"is a version of a series: .* name its folder"):
         publish(other, town(0, 60), tmp_path / "first_of_other.csv", cut="minimal")
     assert not other.exists
 
@@ -862,6 +892,17 @@ def test_rows_released_before_a_series_are_refused_at_its_first_release_with_a_w
     assert publish(series, town(0, 380), tmp_path / "two.csv")["ledger"]["verdict"] == "series"
     with pytest.raises(BadOption, match="Omit wait in the first"):
         publish(kech.open_series(tmp_path / "b"), town(0, 330), tmp_path / "b.csv", allow_composition=True, wait=0.2)
+
+
+def test_new_rows_of_a_release_that_an_earlier_version_was_compared_with_are_compared_too(series, tmp_path):
+    """Composition was allowed for the rows of the first version, and for no others."""
+    with table_of(town(0, 200)) as table:
+        kech.make_release(table, k=3, effort="quick").write(tmp_path / "plain.csv")
+    publish(series, town(0, 150), tmp_path / "one.csv", allow_composition=True)
+    with pytest.raises(kech.errors.ReleasedBefore, match="Omit the rows that are new in the series"):
+        publish(series, town(0, 200), tmp_path / "two.csv")
+    assert publish(series, town(0, 200), tmp_path / "two.csv", allow_composition=True)["ledger"]["joint_k"] < 3
+    assert publish(series, town(0, 200) + town(200, 250, 2), tmp_path / "three.csv")["ledger"]["verdict"] == "series"
 
 
 def test_new_rows_that_were_released_outside_are_refused_later_too(series, tmp_path):

@@ -186,6 +186,17 @@ def test_formulas_are_guarded_in_csv_alone(tmp_path):
 # The command, and what it refuses
 
 
+def test_times_in_csv_end_with_their_seconds_unless_they_have_fractions(tmp_path):
+    rows = {"seen": [datetime(2001, 2, 3, 4, 5, number) for number in range(40)]}
+    rows |= {"heard": [datetime(2001, 2, 3, 4, 5, 6, 500 * number) for number in range(40)]}
+    roles = {"quasi_identifiers": ["seen"], "keep": ["heard"]}
+    file = release(pa.table(rows), tmp_path / "safe.parquet", 3, roles=roles, effort="quick")
+    kech.make_twin(file).write(tmp_path / "twin.csv")
+    twin = pd.read_csv(tmp_path / "twin.csv", dtype=str)
+    assert twin["seen"].str.fullmatch(r"2001-02-03 04:05:\d\d").all()
+    assert twin["heard"].str.fullmatch(r"2001-02-03 04:05:06\.\d{6}").all()
+
+
 def test_the_command_writes_and_says_what_holds(run, town, tmp_path):
     plain = run("twin", town, "-o", tmp_path / "twin.parquet")
     told = json.loads(run("twin", town, "-o", tmp_path / "twin.csv", "--seed", 3, "--json").out)

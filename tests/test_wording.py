@@ -26,6 +26,18 @@ from kech.tables.demo import nine_rows
         ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
         ("say --axis 'a b=set'.", "say axes={'a b': 'set'}."),
         ("say --axis 'a b'=set.", "say axes={'a b': 'set'}."),
+        ("--weights 'a b=0.3' keeps it, --weights zip=2", "weights={'a b': 0.3} keeps it, weights={'zip': 2}"),
+        (
+            "missing value: --null-values=- --null-values N/A '?' declares them.",
+            "missing value: null_values=['-', 'N/A', '?'] declares them.",
+        ),
+        ("or say --null-values 98 99, which holds", "or say null_values=['98', '99'], which holds"),
+        ("Then say --null-values. --dates dmy declares them.", 'Then say null_values. dates="dmy" declares them.'),
+        (
+            "sets: kech hierarchy TABLE PLZ --kind prefixes -o trees/PLZ.csv, then --hierarchies trees.",
+            'sets: `tree = kech.review_hierarchy(table, COLUMN, kind="prefixes").tree`, then hierarchies={COLUMN: '
+            "tree}.",
+        ),
         ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
         ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
         ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),

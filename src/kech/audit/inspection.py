@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kech.audit.roles import Guess, guess_roles
+from kech.audit.roles.names import NAME_SAYS
 from kech.audit.roles.words import NAME, SHARED_BY_MANY
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
@@ -16,6 +17,7 @@ from kech.axes.spelling import (
     hint_at_dates,
     hint_at_far_rows,
     hint_at_mixed,
+    hint_at_own_texts,
     hint_at_own_values,
     hint_at_prefixes,
     hint_at_text,
@@ -26,17 +28,17 @@ from kech.axes.spelling import (
 from kech.errors import KechError, ManyValues, unusable_value
 from kech.points.people import encode_person, number_tuples
 from kech.points.points import build_axis, build_points, hint_at_domain
-from kech.release.column_costs import ColumnCost, compute_column_costs
+from kech.release.column_costs import MOST_PRICED, ColumnCost, compute_column_costs
 from kech.release.identifying import find_identifying_together, is_identifying
+from kech.release.published import NEARLY_ALL
 from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
 from kech.request.parts import USUAL_K
 from kech.tables.engine import ColumnFacts
-from kech.tables.repeats import Repeat
+from kech.tables.repeats import Repeat, find_linking_columns
 from kech.tables.table import Table, check_is_table
 
 BARS = 24  # of a histogram
-MOST_PRICED = 200_000  # rows of a table whose columns are compared by what they cost
 MOST_MIXED = 30  # values of a column of numbers and texts that becomes sets
 FEWEST_HINTED = 20  # rows of a table of which values of one's own mean something
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
@@ -145,7 +147,8 @@ def describe_as_read(table: Table, rows: int) -> Inspection:
     as_they_are = [name for name, each in guessed.items() if each.role == "sensitive" or name in table.keep]
     together = tuple(map(tuple, find_identifying_together(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
-    repeated = tuple(say_repeats([*table.repeats, *find_repeated_identifiers(table, guessed)]))
+    links = find_planned_links(table, person, as_they_are)
+    repeated = tuple(say_repeats([*table.repeats, *find_repeated_identifiers(table, guessed), *links]))
     counted = "people" if person else "rows"
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
@@ -209,7 +212,8 @@ def guess_person(table: Table, guessed: Mapping[str, Guess]) -> dict[str, Guess]
 
 def is_open(guess: Guess, repeat: Repeat) -> bool:
     """Whether a column that repeats may be the person: nobody said otherwise, nor does the name of mere numbers."""
-    is_known = repeat.kind in ("numbers", "steady") and guess.role != "identifier" and guess.reason.startswith("name")
+    says_other = guess.role != "identifier" and guess.reason.startswith(NAME_SAYS)
+    is_known = repeat.kind in ("numbers", "steady") and says_other
     return guess.reason != BY_YOU and not is_known
 
 
@@ -225,6 +229,13 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Ite
             counts = table.engine.count_repeats([table.index(name)])
             if counts[2] > 1:
                 yield Repeat((name,), "names" if NAME in guessed[name].reason else "declared", *counts)
+
+
+def find_planned_links(table: Table, person: Sequence[str], published: Sequence[str]) -> Iterator[Repeat]:
+    """Columns that would tell which rows belong to one person, where the person is guessed and not named."""
+    if person and not table.person and table.rows:
+        roles = {"person": list(person), "sensitive": [name for name in published if name not in table.keep]}
+        yield from find_linking_columns(replace(table, request=table.request.override(**roles)))
 
 
 def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> ColumnReport:
@@ -243,8 +254,8 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     if trouble and generalized:
         hint, trouble = join_hints(hint_at_mixed(column), hint if hint and not hint.axis else None), None
     is_read_well = hint is None or not hint.input
-    if role == "sensitive" and is_read_well and facts.rows >= FEWEST_HINTED and is_identifying(table, column):
-        hint = join_hints(hint, hint_at_own_values())
+    if is_read_well and facts.rows >= FEWEST_HINTED:
+        hint = join_hints(hint, hint_at_own(table, column, role, generalized))
     says, axis, options = (hint.says, hint.axis, hint.input) if hint else (None, None, {})
     is_planned = hint is not None and hint.is_planned and bool(options or axis in ("hierarchy", "set"))
     if role == "quasi-identifier" and axis and not trouble:
@@ -252,6 +263,15 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
     about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
     shared = role == "identifier" and is_shared(table, column, facts)
     return ColumnReport(*about, bars, generalized, trouble, says, axis, options, is_planned, shared)
+
+
+def hint_at_own(table: Table, column: str, role: str, generalized: str | None) -> Hint | None:
+    """What a release would say of a column whose values all differ: published as it is, or in sets that tell little."""
+    if role == "sensitive" and is_identifying(table, column):
+        return hint_at_own_values()
+    if role == "quasi-identifier" and generalized == WORDS["set"] and is_identifying(table, column, NEARLY_ALL):
+        return hint_at_own_texts()
+    return None
 
 
 def are_mixed(facts: ColumnFacts) -> bool:

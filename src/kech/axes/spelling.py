@@ -250,6 +250,13 @@ def hint_at_own_values() -> Hint:
     )
 
 
+def hint_at_own_texts() -> Hint:
+    """A quasi-identifier whose sets would hardly tell anything."""
+    return Hint(
+        "Nearly every row has a text of its own, so labels hardly tell anything. Give it a hierarchy, or leave it out."
+    )
+
+
 def join_hints(*hints: Hint | None) -> Hint | None:
     """One hint with the sentences of all, and with the first axis and the first options of input among them."""
     present = [hint for hint in hints if hint is not None]

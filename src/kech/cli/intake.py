@@ -113,7 +113,7 @@ class TypedOptions:
         table = self.read(path, request)
         if not table.quasi_identifiers:
             with table:
-                raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
+                raise NoQuasiIdentifier(kech.inspect_table(table, costs=False).quasi_identifiers)
         self.refuse_unused_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
         return table
 
@@ -359,7 +359,7 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     try:
         ends = [part.split("-", 1) for part in split_names(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
-        count = sum(map(len, spans))
+        count = sum(map(len, spans)) if all(spans) else 0
     except (ValueError, OverflowError):
         count = 0
     if not 0 < count <= MOST_KS:

@@ -4,6 +4,7 @@ In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: qu
 """
 
 import re
+import shlex
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Protocol
@@ -16,6 +17,7 @@ FLAGS = {
     "pad": "pad=True",
     "replace": "replace=True",
 }
+BY_COLUMN = ("axis", "weights")  # take COLUMN=VALUE
 LISTS = ("earlier", "threshold", "radii", "eps", "on")
 WORDS = {"search": ("lattice", "chain"), "reading": ("partition",)}
 COMMANDS = {
@@ -26,6 +28,9 @@ COMMANDS = {
     r"`kech risk`": "`kech.compute_risk`",
     r"`kech ledger`": "`kech.open_ledger().list_releases()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
+    r"kech hierarchy TABLE (\S+|'[^']*') --kind (\w+) -o .+, then --hierarchies trees": (
+        r'`tree = kech.review_hierarchy(table, COLUMN, kind="\2").tree`, then hierarchies={COLUMN: tree}'
+    ),
     r"kech release (?:TABLE|\.\.\.) --series FOLDER(?: \.\.\.)?": "`kech.open_series(FOLDER).publish(table, path)`",
     r"kech series FOLDER --forget": "`kech.open_series(FOLDER).forget()`",
     r"kech series FOLDER --moved FILE \.\.\.": "`kech.open_series(FOLDER).find_files(FILE, ...)`",
@@ -35,6 +40,7 @@ NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, of any form
 PLACES = r"[A-Z]+\b(?: [A-Z]+\b)*(?: \.\.\.)?"  # such as FILE, COLUMN COLUMN or FILE ...
 EXAMPLE = rf"{PLACES}|\d+(?:\.\d+)?%|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,|{NAME}(?:=\w+)?"
 OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
+MARKS = r"--null-values[= ].+?(?= declares them|, which holds)"  # texts of any form, as a shell reads them
 LEFT_OUT = r"(?:omit|without) (?:--[a-z-]+,? (?:and |or )?)*$"  # before an option
 NUMBER = r"\d+(\.\d+)?"
 
@@ -94,7 +100,14 @@ def in_python(text: str) -> str:
     """A message with Python arguments for options and Python calls for commands; quoted names stay unchanged."""
     for command, call in COMMANDS.items():
         text = re.sub(command, call, text)
+    text = re.sub(MARKS, list_marks, text)
     return re.sub(f"{NAME}|{OPTION}", as_argument, text)
+
+
+def list_marks(match: re.Match[str]) -> str:
+    """The Python argument for texts that mean missing, some of which stand behind `=`."""
+    words = [word.removeprefix("--null-values=") for word in shlex.split(match[0])]
+    return f"null_values={[word for word in words if word != '--null-values']}"
 
 
 def as_argument(match: re.Match[str]) -> str:
@@ -118,8 +131,9 @@ def as_value(option: str, example: str, following: str) -> str:
     parts = [part for part in re.split(r"[ ,]", example) if part and not example.startswith(QUOTE)]
     if "..." in parts or (takes_list(option) and (example.isupper() or len(parts) > 1)):
         return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
-    if option == "axis" and "=" in example:
-        return "{{{!r}: {!r}}}".format(*(part.strip(QUOTE) for part in example.partition("=")[::2]))
+    if option in BY_COLUMN and "=" in example:
+        column, _, value = example.strip(QUOTE).rpartition("=")
+        return f"{{{column.strip(QUOTE)!r}: {value if is_plain(value) else repr(value)}}}"
     if is_plain(example) or example.isupper():
         return example
     if example.endswith("%"):

@@ -76,6 +76,9 @@ BEFORE_SERIES = (
     "release its table as it was made then, with --series. Or omit the rows that it holds; or allow it with "
     "--allow-composition."
 )
+NEXT_VERSION = (
+    "The earlier one is a version of a series: to publish the next version, name its folder (--series FOLDER)."
+)
 BESIDE_SERIES = (
     "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
     "released before, or allow it with --allow-composition."
@@ -205,6 +208,7 @@ class PastComparison(NamedTuple):
     left_out: bool = False  # whether an earlier one left rows of the table out
     lacking: Sequence[str] = ()  # quasi-identifiers of earlier ones that the table does not have
     sampled: bool = False  # whether one of them is a sample with differential privacy
+    of_series: bool = False  # whether one of them is a version of a series
 
 
 class Past(NamedTuple):
@@ -239,6 +243,9 @@ def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
         safe = (terms.series or frozenset()) | terms.judged
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
+        if terms.judged and draft.new:
+            judged = [other for other in remaining if other.release in terms.judged]
+            past = past._replace(shared=[*past.shared, *find_sharing_new_rows(draft.new, judged, ledger, secret)])
         admission = judge_release(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
@@ -327,6 +334,20 @@ def recognise(
     return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
 
 
+def find_sharing_new_rows(
+    parts: Sequence[DraftRelease], judged: Sequence[LedgerEntry], ledger: Ledger, secret: OwnerSecret
+) -> list[LedgerEntry]:
+    """Releases that cohorts of a series were compared with, and that share rows with its new cohorts too."""
+    sharing: dict[str, LedgerEntry] = {}
+    for table in (part.table for part in parts):
+        here = {*table.loaded, *table.counted}
+        for entry in judged:
+            theirs = [sketch for sketch in ledger.read_sketches(entry) if here.issuperset(sketch.columns)]
+            if share_rows(make_sketches(table, [sketch.of for sketch in theirs], secret), theirs):
+                sharing[entry.release] = entry
+    return [*sharing.values()]
+
+
 def judge_release(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> Admission:
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
@@ -369,7 +390,7 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     except UsageError as reason:
         rename = f" {AS_NAMED}" if isinstance(reason, NoSuchColumn) else ""
         raise refuse(when, f"They cannot be compared. {reason.typed}{rename}") from None
-    nested, composition, left_out, columns, sampled = comparison
+    nested, composition, left_out, columns, sampled, of_series = comparison
     if nested is not None:
         first = {entry.release: find_first_hash(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
@@ -383,6 +404,7 @@ def judge_files(draft: DraftRelease, past: Past, files: Mapping[str, Path], term
     if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
         ways = ways if terms.series is None else BESIDE_SERIES if draft.is_part else BEFORE_SERIES
+        ways = f"{NEXT_VERSION} {ways}" if of_series and not terms.series else ways
         joint = f"{describe_composition(composition)}{describe_lacking(columns)}"
         raise refuse(when, f"This one is not a coarsening of it: {joint} {withdraw_words(draft, known, terms)} {ways}")
     return Admission("composed", count, composition=composition, shared=len(past.shared), judged=tuple(known))
@@ -451,7 +473,8 @@ def compare_with_files(
         }
         linkages, person = [later, *linked], find_people(table)
         composition = compose(linkages, "--earlier", check, person=person, is_part=draft.is_part, **positions)
-        return PastComparison(None, composition, left_out, lacking, sampled)
+        of_series = any("series" in release.document for release in theirs)
+        return PastComparison(None, composition, left_out, lacking, sampled, of_series)
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:

@@ -15,6 +15,7 @@ from kech.points.points import Points, join_equal
 from kech.request import Cut, Goal
 
 MOST_COLUMNS = 30  # more are not compared
+MOST_PRICED = 200_000  # rows of a table that is only inspected: reading the points of more takes longer than a look
 MOST_ROWS = 3000  # that are cut: of the town's 20,000 they rank the two dearest columns as all do
 MOST_CELLS = 24_000  # of these rows: a table of 17 columns is cut 18 times
 FIRST_CUT = Cut(effort=0.0)  # the best start, not searched further

@@ -8,6 +8,7 @@ from shlex import quote as quote_word
 from typing import Any
 
 from kech.cuts.history import find_share, say_count
+from kech.release.column_costs import MOST_COLUMNS, MOST_PRICED
 
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
@@ -114,6 +115,17 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         names = [quote(column) for column in origins if origins[column] == origin != column]
         verb = "follows" if len(names) == 1 else "follow"
         yield f"{join_words(names)} {verb} from {quote(origin)}, nearly always. Publish one of them."
+
+
+def uncompared_words(rows: int, columns: int) -> Iterator[str]:
+    """Why `inspect` does not say what each quasi-identifier costs the others."""
+    if columns > MOST_COLUMNS:
+        yield (
+            f"What each quasi-identifier costs is compared for {MOST_COLUMNS} of them at most. Name fewer (--qi): with "
+            "so many, labels become very wide."
+        )
+    elif columns > 1 and rows > MOST_PRICED:
+        yield f"What each quasi-identifier costs is not compared for more than {MOST_PRICED:,} rows: kech preview does."
 
 
 def find_origin(column: str, follows: Mapping[str, str]) -> str:

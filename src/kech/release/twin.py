@@ -6,6 +6,7 @@ Whoever has the release can make the twin, so it tells nothing more about anybod
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -69,7 +70,8 @@ class Twin:
         with refuse_disk_errors(target):
             self.check_target(target)
             with draft_file(target) as draft:
-                table = guard_formulas(self.table) if WRITTEN_FORMATS[target.suffix.lower()] == "csv" else self.table
+                for_csv = WRITTEN_FORMATS[target.suffix.lower()] == "csv"
+                table = omit_fractions(guard_formulas(self.table)) if for_csv else self.table
                 write_batches(table.to_reader(), draft, target)
                 put_in_place({draft: target})
         return self.to_json() | {"file": str(target)}
@@ -293,6 +295,15 @@ DRAWS: dict[str, Callable[[Axis, Sequence[Cell], Ints, Draw], Any]] = {
     "ordered": draw_order,
     "hierarchy": keep_node,
 }
+
+
+def omit_fractions(table: Any) -> Any:
+    """Times that are whole seconds, so that a text of them ends with its seconds, as labels do."""
+    for index, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            with suppress(pa.ArrowException):  # some have fractions
+                table = table.set_column(index, field.name, table.column(index).cast(pa.timestamp("s", field.type.tz)))
+    return table
 
 
 def guard_formulas(table: Any) -> Any:

@@ -241,8 +241,12 @@ def check_section(name: str, whole: str, place: str) -> None:
 
 
 def find_field(name: str) -> Field:
-    """The field of this name, or a refusal that suggests one."""
-    check_known(name, FIELDS, "a request has no such field.")
+    """The field of this name, or a refusal that suggests one: by its option too, as `qi` for quasi_identifiers."""
+    reason = "a request has no such field."
+    for field in FIELDS.values() if name not in FIELDS else ():
+        if field.option == f"--{name.replace('_', '-')}":
+            raise BadOption(name, f"{reason} Did you mean {field.name!r}?")
+    check_known(name, FIELDS, reason)
     return FIELDS[name]
 
 

@@ -1,33 +1,53 @@
 """Notebook cards of inspections, previews, audits, series and files: figures and sentences, no cell of the table.
 
+Hints at an inspected column name marks of missing values, as the screen does.
+
 In: a result.  Out: HTML that stands alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kech.release.sentences import cost_words, given_away_words
+from kech.errors.wording import in_python
+from kech.release.sentences import cost_words, given_away_words, joint_words, uncompared_words
 from kech.views.markup import figure, format_distance, format_interval, format_rate
 from kech.views.notebook import GIVEN, MOST_LINES, SIZE, card, embed, format_figure, grid, sentences
 from kech.views.pictures.released import draw_sizes
 
 
 def show_inspection(inspection: Any) -> str:
-    """Columns with their roles and why, and what each quasi-identifier costs."""
+    """Columns with their roles and why, what is to be said of each, and what each quasi-identifier costs."""
     names = ("column", "type", "distinct", "missing", "role", "why", "sure")
     lines = [
         (c.column, c.type, f"{c.distinct:,}", f"{c.nulls:,}", c.role, c.reason, f"{c.confidence:.0%}")
         for c in inspection.columns
     ]
     title = f"Inspection({inspection.rows:,} rows, {len(inspection.columns)} columns)"
-    unique = None
-    if inspection.k is not None:
-        on = ", ".join(inspection.quasi_identifiers)
-        unique = f"As it is, k = {inspection.k}: {inspection.unique_share:.1%} of the rows are unique on {on}."
     costs = inspection.to_json()["costs"]
     away = [f"A release would give values away: {each}" for each in given_away_words(inspection.given_away)]
-    intro = sentences([*([unique] if unique else []), *cost_words(costs)]) + sentences(away, GIVEN)
-    return card(title, grid(names, lines), intro, cost_grid(costs), private=True)
+    about_costs = list(
+        cost_words(costs) if costs else uncompared_words(inspection.rows, len(inspection.quasi_identifiers))
+    )
+    intro = sentences([*say_unique(inspection), *map(in_python, about_costs)]) + sentences(away, GIVEN)
+    notes = sentences(map(in_python, say_notes(inspection)))
+    return card(title, grid(names, lines), notes, intro, cost_grid(costs), private=True)
+
+
+def say_unique(inspection: Any) -> Iterator[str]:
+    """How many rows are unique as the table is, or equal nobody else's."""
+    if inspection.k is not None:
+        by_people = inspection.counted == "people"
+        are = "equal no row of another person" if by_people else "are unique"
+        share, on = f"{inspection.unique_share:.1%} of the rows", ", ".join(inspection.quasi_identifiers)
+        yield f"As it is, k = {inspection.k}{' by people' * by_people}: {share} {are} on {on}."
+
+
+def say_notes(inspection: Any) -> Iterator[str]:
+    """What the owner should know of single columns, and before a release."""
+    yield from (f"{c.column!r}: {c.hint}" for c in inspection.columns if c.hint)
+    yield from (f"A release will refuse this table. {c.trouble}" for c in inspection.columns if c.trouble)
+    yield from (f"Before a release: {each}" for each in joint_words(inspection.identifying_together))
+    yield from inspection.repeated_people
 
 
 def show_preview(preview: Any) -> str:
@@ -41,7 +61,8 @@ def show_preview(preview: Any) -> str:
     ]
     costs = preview.to_json()["costs"]
     table = grid(names, lines) if lines else ""
-    intro = sentences([*preview.words, *(column.words for column in preview.columns), *cost_words(costs)])
+    says = (*preview.words, *(column.words for column in preview.columns), *cost_words(costs))
+    intro = sentences(map(in_python, says))
     return card(title, intro, table, cost_grid(costs), private=True)
 
 

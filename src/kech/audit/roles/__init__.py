@@ -25,9 +25,21 @@ from kech.audit.roles.names import (
     says_state,
 )
 from kech.audit.roles.values import SURE, read_values
-from kech.audit.roles.words import MONEY, NAME, NUMBER, PLACE_OF_LIFE, PLACES, TEXT, TIME_TO_EVENT, UNORDERED
+from kech.audit.roles.words import (
+    MAY_BE_AMOUNTS,
+    MONEY,
+    NAME,
+    NUMBER,
+    OUTCOME,
+    PLACE,
+    PLACE_OF_LIFE,
+    PLACES,
+    TEXT,
+    TIME_TO_EVENT,
+    UNORDERED,
+)
 from kech.tables.engine import ColumnFacts
-from kech.tables.person_names import names_people, names_things
+from kech.tables.person_names import names_people, names_things, split_words
 from kech.tables.repeats import MOST_SHARE
 from kech.tables.table import Table
 
@@ -188,7 +200,7 @@ def guess_role(column: str, look: Look) -> Guess:
         by_name = None  # what happened is said more clearly than what the name sounds like
     if by_name and is_row_number(column, by_name, look):
         return guess("identifier", "every value is another whole number", LIKELY)
-    if by_name and is_known_amount(by_name, look):
+    if by_name and is_known_amount(column, by_name, look):
         return guess("quasi-identifier", "nearly every row has its own amount, and others can know it", LIKELY)
     if by_name and not is_unique_text(by_name, look):
         return replace(as_guess(by_name, seen), is_code=are_codes(column, by_name, look))
@@ -289,13 +301,14 @@ def is_row_number(column: str, by_name: Clue, look: Look) -> bool:
     return by_name.meaning.role == "sensitive" and not is_amount and look.is_whole and is_unique
 
 
-def is_known_amount(by_name: Clue, look: Look) -> bool:
+def is_known_amount(column: str, by_name: Clue, look: Look) -> bool:
     """Whether an amount of money would point at its row, if it were published as it is: others paid or received it.
 
     It counts however it is written, as $1,200, and where one of its cells is no amount.
     """
-    is_own = look.present >= SMALL and look.share > MOST_SHARE
-    return by_name.meaning.says == MONEY and is_own and not is_unique_text(by_name, look)
+    says, is_own = by_name.meaning.says, look.present >= SMALL and look.share > MOST_SHARE
+    is_paid = says == OUTCOME and look.is_number and not MAY_BE_AMOUNTS.isdisjoint(split_words(column).split("_"))
+    return (says == MONEY or is_paid) and is_own and not is_unique_text(by_name, look)
 
 
 # -- whether values can be what a name says --------------------------------------------------------------
@@ -317,7 +330,8 @@ def fits(clue: Clue, column: str, look: Look) -> bool:
         "a date": not is_weak or look.is_date or has_digits(look),
         "the body": look.largest <= HEAVIEST,
         PLACE_OF_LIFE: not look.says_yes_or_no,
-        "an outcome": not is_weak or look.facts.distinct <= MOST_CODES,
+        OUTCOME: not is_weak or look.facts.distinct <= MOST_CODES or (look.edge == "last" and look.is_number),
+        PLACE: not is_weak or not look.is_number or look.is_whole,
         TIME_TO_EVENT: measures(look),
     }
     return checks.get(says, True)

@@ -63,6 +63,7 @@ STEM = 0.5
 SHORTEST_CUT = 3  # letters of each of several words that are cut short
 SHORTEST_BEHIND_LETTER = 5  # letters of a word behind a single one
 WEAK = 0.6  # of that for a word that can mean something else
+NAME_SAYS = "its name says"  # how the reason of a clue begins that names a word of the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def read_name(column: str) -> list[Clue]:
 def find_rating(words: list[str]) -> Iterator[tuple[float, Clue]]:
     """What somebody thinks of the thing that is named: `rate_marriage`, and not `birth_rate`."""
     if words[0] in RATES and len(words) > 1:
-        yield 0, Clue(vocabulary()["evaluation"][0], PART, "its name says that somebody rates it")
+        yield 0, Clue(vocabulary()["evaluation"][0], PART, f"{NAME_SAYS} that somebody rates it")
 
 
 def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
@@ -114,7 +115,7 @@ def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
                 before = preposition is not None and start < preposition
                 rank = 10 * (not weak) + 2 * length + (1 + before) * (start + 1 if not before else len(words)) / 20
                 share = PART if rest else WHOLE
-                yield rank, Clue(meaning, share * (WEAK if weak else 1), f"its name says {meaning.says}")
+                yield rank, Clue(meaning, share * (WEAK if weak else 1), f"{NAME_SAYS} {meaning.says}")
 
 
 def find_word(text: str) -> tuple[Meaning, bool] | None:

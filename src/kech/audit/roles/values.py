@@ -13,7 +13,7 @@ from ipaddress import ip_address
 
 from kech.audit.roles.given_names import KNOWN
 from kech.audit.roles.names import Clue
-from kech.audit.roles.words import IDENTIFIERS, NAME, NET, QUASI_IDENTIFIERS, SENSITIVE, TEXT, Meaning
+from kech.audit.roles.words import IDENTIFIERS, NAME, NET, OUTCOME, QUASI_IDENTIFIERS, SENSITIVE, TEXT, Meaning
 from kech.tables.person_names import split_words
 
 MOSTLY = 0.8  # share of values with a form
@@ -84,7 +84,7 @@ def read_health(present: Sequence[str]) -> Clue | None:
     if is_icd(present):
         return Clue(MEANING_OF["health"], SURE, "its values look like codes of ICD-10")
     if len(present) <= MOST_EVENTS and 2 * sum(map(tells_event, present)) >= len(present):
-        return Clue(MEANING_OF["an outcome"], LIKELY, "its values say what happened to somebody")
+        return Clue(MEANING_OF[OUTCOME], LIKELY, "its values say what happened to somebody")
     return None
 
 

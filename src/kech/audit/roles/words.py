@@ -20,13 +20,20 @@ ADDRESSES = "addresses"
 CLASS_OR_ROOM = "a class of passengers, a seat or a room"
 MONEY = "money"
 NAME = "names of people"
+PLACE = "a place"
 PLACE_OF_LIFE = "where somebody works, learns or is treated"
 NET = "addresses of the net, or devices"
 NUMBER = "numbers of people or of rows"
 TIME_AT_WORK = "rank or time at work"
 TIME_TO_EVENT = "how long it took until something happened"
 TEXT = "free text, which can name anybody"
+OUTCOME = "an outcome"
 THINGS = "numbers of things that one person has"
+PAID_EVENTS = """
+    claim claims clm deposit withdrawal arrears overdue chargeoff foreclosure schade schadebedrag sinistro sinistri
+    indemnisation indemnizacion indennizzo reclamacion
+"""  # events that often stand for what was paid or lost
+MAY_BE_AMOUNTS = frozenset(PAID_EVENTS.split())
 SHARED_BY_MANY = (ADDRESSES, TEXT, THINGS)  # identifiers that different people have in common
 
 IDENTIFIERS = (
@@ -156,10 +163,10 @@ QUASI_IDENTIFIERS = (
         "quasi-identifier",
         """zip zipcode zip_code zip5 zip3 zcta postcode post_code postal_code postalcode postal pcode plz postleitzahl
         code_postal codepostal ~cp codigo_postal codice_postale ~cap ~cep pin_code pincode eircode
-        postnummer""",
+        postnummer postnr post_nr pc4 pc6 kod_pocztowy ~psc ~npa""",
     ),
     Meaning(
-        "a place",
+        PLACE,
         "quasi-identifier",
         """city town village county ~state province ~district region municipality commune borough neighborhood
         neighbourhood suburb ~location ~place residence ~area metro metropolitan msa cbsa puma tract
@@ -423,7 +430,7 @@ SENSITIVE = (
         mutuelle aseguradora phosphatase alkaline_phosphatase protein proteins globulin""",
     ),
     Meaning(
-        "an outcome",
+        OUTCOME,
         "sensitive",
         """outcome outcomes ~result ~results death died dead deceased mortality survived survival alive ~status ~event
         ~case uit_dienst uitdienst
@@ -498,6 +505,8 @@ SENSITIVE = (
         incomegroup hhincome hh_income faminc fam_income familyincome family_income wealth_index windex ~welfare
         food_stamps public_assistance social_benefits child_support alimony tax taxes tax_paid refund monatsgehalt
         jahresgehalt stundenlohn bruttogehalt nettogehalt bruttolohn nettolohn kaufkraft kredit kreditsumme kontostand
+        umsatz rechnungsbetrag kaltmiete warmmiete bruttoentgelt nettoentgelt tuition copay copayment deductible
+        amount_due total_due
         prime remuneration ressources ~montant revenu_mensuel salaire_brut salaire_net sueldo_base ingreso
         ingreso_mensual ingreso_familiar prestamo saldo reddito_annuo mutuo saldo_conto uitkering spaargeld hypotheek
         bruto_loon netto_inkomen renda_familiar renda_mensal saldo_devedor emprestimo ~amt ~amnt payroll overtime_pay
@@ -633,12 +642,12 @@ PLAIN = (
     ),
 )
 
-PLACES = ("a place", "a country or nationality")
+PLACES = (PLACE, "a country or nationality")
 UNORDERED = (  # meanings whose codes have no order
     "sex",
     "work",
     "race or origin",
-    "a place",
+    PLACE,
     "a country or nationality",
     "language",
     "marital status",

@@ -18,6 +18,7 @@ from kech.system.files import draft_file, put_in_place, refuse_disk_errors
 @contextmanager
 def enter_version(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
     """Name a version in series.json while it is put in place; it is struck out if that fails."""
+    entered = entered if before is None else keep_before(entered, before)
     write_series_file(store, entered)
     try:
         yield
@@ -35,6 +36,20 @@ def write_series_file(store: Store, series_file: SeriesFile | None) -> None:
         store.path.unlink(missing_ok=True)
     else:
         store.write(series_file)
+
+
+def keep_before(entered: SeriesFile, before: SeriesFile) -> SeriesFile:
+    """The series file, whose last version keeps what it changed: policy, hierarchies, kinds, releases compared."""
+    names = ("fixed", "kinds", "labels", "policy", "judged")
+    changed = {name: getattr(before, name) for name in names if getattr(before, name) != getattr(entered, name)}
+    last = msgspec.structs.replace(entered.versions[-1], before=changed)
+    return msgspec.structs.replace(entered, versions=[*entered.versions[:-1], last])
+
+
+def drop_last_version(series_file: SeriesFile) -> SeriesFile:
+    """The series file as if its last version had never been."""
+    *others, last = series_file.versions
+    return msgspec.structs.replace(series_file, versions=others, **last.before)
 
 
 def finish_last_version(series_file: SeriesFile) -> SeriesFile:
@@ -64,8 +79,7 @@ def recover_series_file(store: Store) -> SeriesFile | None:
     last = series_file.last
     placed = Path(last.path).is_file() and digest(Path(last.path)) == last.release
     if not placed and Path(last.draft).exists():
-        kept = msgspec.structs.replace(series_file, versions=series_file.versions[:-1])
-        write_series_file(store, kept)
+        write_series_file(store, drop_last_version(series_file))
         return store.read()
     if placed:
         restore_certificate(store, last)

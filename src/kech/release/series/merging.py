@@ -58,7 +58,7 @@ def read_cells(path: Path, format: str, room: int) -> Any:
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         )
-        parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+        parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
         return pyarrow.csv.read_csv(path, parse_options=parse, convert_options=convert)
     except pa.ArrowException:
         raise UnreadableFile(path, "it is damaged. Put the file back as it was published.") from None

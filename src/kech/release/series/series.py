@@ -22,7 +22,13 @@ from kech.release.identifying import find_doubts
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
 from kech.release.series.doubts import check_changes
-from kech.release.series.entering import enter_version, recover_series_file, remove_published, write_series_file
+from kech.release.series.entering import (
+    drop_last_version,
+    enter_version,
+    recover_series_file,
+    remove_published,
+    write_series_file,
+)
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
@@ -196,7 +202,7 @@ class Series:
                 raise BadSeries(self.folder, "there is no version to forget. Check the name of the folder.")
             last, known = series_file.versions[-1], pick_ledger(ledger)
             remove_published(self.store, last)
-            write_series_file(self.store, msgspec.structs.replace(series_file, versions=series_file.versions[:-1]))
+            write_series_file(self.store, drop_last_version(series_file))
             if known and any(entry.release == last.release for entry in known.read().releases):
                 known.forget(last.release)
             return last.number

@@ -57,6 +57,7 @@ class SeriesVersion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     counts: dict[str, int]
     draft: str = ""  # while it is put in place: a file that is gone once it is
     said_new: bool = False  # whether the owner said that all new rows are others (--most-changed 100%)
+    before: dict[str, Any] = {}  # other fields of series.json that this version changed, as they were
 
 
 class SeriesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

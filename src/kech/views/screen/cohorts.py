@@ -40,7 +40,8 @@ def describe_policy(policy: dict[str, Any]) -> str:
 
 def print_version(series: dict[str, Any]) -> None:
     """What is particular to one release of a series."""
-    new = f"{series['arrivals']:,} rows in {series['new_cohorts']:,} new cohorts"
+    cohorts = f"{series['new_cohorts']:,} new cohort{'' if series['new_cohorts'] == 1 else 's'}"
+    new = f"{series['arrivals']:,} rows in {cohorts}"
     gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
     back = f", {series['returned']:,} rows came back" if series["returned"] else ""
     say(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}.")

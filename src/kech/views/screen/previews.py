@@ -36,7 +36,8 @@ def print_consequences(result: dict[str, Any], *, cell_by_cell: bool) -> None:
     say_private("rows of the table before and after; do not publish them.")
     for sentence in (*result["words"], *cost_words(result["costs"])):
         say(sentence.translate(ISOLATES))
-    say("What becomes of each column on average, and how the loss of the others changes without it (estimated):")
+    change = ", and how the loss of the others changes without it (estimated)" * bool(result["costs"])
+    say(f"What becomes of each column on average{change}:")
     without = {cost["column"]: f"{cost['others_without'] - cost['others']:+.4f}" for cost in result["costs"]}
     shown = {name: head for name, head in SHARES.items() if any(column[name] for column in result["columns"])}
     table = grid("column~", "becomes~", *shown.values(), "loss>", *["others>"] * bool(without))
@@ -66,11 +67,14 @@ def print_pairs(result: dict[str, Any], *, cell_by_cell: bool) -> None:
     print_rows(["", *result["names"]], lines, too_wide="" if cell_by_cell else TOO_WIDE)
 
 
-def print_costs(costs: Sequence[dict[str, Any]]) -> None:
-    """What each quasi-identifier costs the others, and which may go."""
+def print_costs(costs: Sequence[dict[str, Any]], *, rows: int, columns: int) -> None:
+    """What each quasi-identifier costs the others, and which may go; for a large table, why that is not said."""
+    from kech.release.sentences import cost_words, uncompared_words  # their libraries are not read for --help
+
     if not costs:
+        for sentence in uncompared_words(rows, columns):
+            say(sentence)
         return
-    from kech.release.sentences import cost_words  # its libraries are not read for --help
 
     say("What each quasi-identifier costs the others (estimated):")
     some_follow = any(cost["follows"] for cost in costs)

@@ -36,7 +36,7 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
         share, by_people = f"{result['unique_share']:.1%} of the rows", result["counted"] == "people"
         unique = f"{share} equal no row of another person" if by_people else f"{share} are unique"
         say(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}.")
-    print_costs(result["costs"])
+    print_costs(result["costs"], rows=result["rows"], columns=len(result["quasi_identifiers"]))
     print_given_away(result["given_away"])
     for sentence in joint_words(result["identifying_together"]):
         warn(f"{sentence}")
