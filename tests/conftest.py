@@ -16,6 +16,7 @@ from kech.cli import main
 from servers import end_spark, find_spark, running_cluster, running_postgres
 
 SHARE_OF_EXAMPLES = 4  # one of so many is drawn in `make test`
+needs_posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has no owners, modes and pipes of files")
 FIXED_SECRET = "kech-key-7e424b32a6aedc78954fa1c102022041dec56da03dd2e2718beecf76ea5f3de1-46762f33"
 
 

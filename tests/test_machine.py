@@ -12,12 +12,13 @@ from types import SimpleNamespace
 import pytest
 
 import kech
-from conftest import FIXED_SECRET
+from conftest import FIXED_SECRET, needs_posix
 from kech.errors import BadKey, CannotWrite, UnreadableFile
 from kech.system import files, machine
 from kech.system.memory import half_the_memory
 from kech.tables.demo import nine_rows, write_csv
 
+on_linux = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="plays Windows on Linux")
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
 # Windows has no such modules and names, says 0 of every owner, makes no link for most users, opens no folder, and
 # renames or removes no open file.
@@ -77,6 +78,7 @@ def use_locks_beside(monkeypatch):
         monkeypatch.setattr(machine, name, call)
 
 
+@on_linux
 def test_the_papers_rows_are_released_alike_where_windows_is_played(tmp_path):
     """A process without fcntl, resource and the rest of POSIX writes the same rows, and leaves nothing behind."""
     written = []
@@ -156,6 +158,7 @@ def test_a_lock_that_cannot_be_made_is_refused_and_not_awaited_forever(tmp_path,
         pass
 
 
+@needs_posix
 def test_memory_is_that_of_the_machine_or_what_windows_says_or_four_gigabytes(monkeypatch):
     def tell(reference):
         reference._obj.total = 12345
@@ -168,6 +171,7 @@ def test_memory_is_that_of_the_machine_or_what_windows_says_or_four_gigabytes(mo
     assert half_the_memory() == 12345 // 2
 
 
+@needs_posix
 def test_modes_are_judged_only_where_they_say_something(tmp_path, monkeypatch):
     path, key = write_csv(nine_rows(), tmp_path / "nine.csv"), kech.write_key_file(tmp_path / "team.key")
     key.chmod(0o644)
@@ -177,6 +181,7 @@ def test_modes_are_judged_only_where_they_say_something(tmp_path, monkeypatch):
     kech.read_table(path, key_file=key, **ROLES).close()
 
 
+@needs_posix
 def test_a_file_is_read_where_no_link_to_it_can_be_made(tmp_path, monkeypatch):
     """A [ in a name is a pattern for DuckDB: with a link it is read, without one it is refused in words."""
     plain, patterned = (write_csv(nine_rows(), tmp_path / name) for name in ("nine.csv", "nine[1].csv"))
@@ -205,6 +210,7 @@ def test_no_module_calls_what_another_system_lacks(system, tmp_path):
     assert "Success" in ran.stdout, ran.stdout
 
 
+@on_linux
 def test_a_worker_is_limited_where_the_system_can():
     code = "from kech.system.machine import limit_this_process as limit; limit(2**28); bytearray(2**29)"
     for prelude, words in (("", "MemoryError"), (WINDOWS, "")):

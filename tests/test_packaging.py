@@ -128,7 +128,7 @@ def test_the_package_holds_types_pages_and_no_tests():
     assert not {name for name in held if re.match(r"test_|conftest", Path(name).name)}
 
 
-CONDA = {"duckdb": "python-duckdb", "msgspec": "msgspec-python"}  # names that differ there
+CONDA = {"duckdb": "python-duckdb"}  # names that differ there: https://github.com/conda-forge/python-duckdb-feedstock
 
 
 def test_the_conda_recipe_and_the_citation_say_what_the_project_says():

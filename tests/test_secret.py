@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import kech
-from conftest import FIXED_SECRET
+from conftest import FIXED_SECRET, needs_posix
 from kech import write_key_file
 from kech.cuts.protection import protect_labels
 from kech.errors import BadKey, BadTarget, CannotWrite
@@ -204,6 +204,7 @@ def fresh(tmp_path, monkeypatch):
     return home
 
 
+@needs_posix
 def test_it_is_made_once_and_only_for_its_owner(people, fresh):
     with kech.read_table(people, **QI):
         assert not fresh.exists()  # who only looks needs none
@@ -257,6 +258,7 @@ def test_a_key_that_is_no_key_is_refused(people, refuse, folder, own_ledger, tmp
     assert not text or text[9:40] not in said
 
 
+@needs_posix
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
 def test_a_key_that_others_can_read_is_refused(people, keys, refuse, folder, mode):
     Path(keys[0]).chmod(mode)
@@ -264,6 +266,7 @@ def test_a_key_that_others_can_read_is_refused(people, keys, refuse, folder, mod
     assert "chmod 600" in refuse("release", people, *words, code=3, says="others can read it")
 
 
+@needs_posix
 def test_a_key_of_another_user_is_refused(people, keys, refuse, folder, monkeypatch):
     if os.geteuid() == 0:
         os.chown(keys[0], 4242, 4242)
@@ -280,6 +283,7 @@ def test_a_key_file_that_is_missing_is_refused_with_how_to_make_one(people, refu
         kech.read_table(people, key_file=tmp_path / "no.key", **QI)
 
 
+@needs_posix
 def test_what_is_no_file_is_refused(people, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "fifo"):
@@ -293,6 +297,7 @@ def test_a_home_that_cannot_be_written_is_refused_with_what_to_do(people, monkey
         labels_of(people)
 
 
+@needs_posix
 def test_a_home_that_can_only_be_read_is_enough(people, own_ledger):
     before = labels_of(people)
     own_ledger.chmod(0o500)
@@ -302,6 +307,7 @@ def test_a_home_that_can_only_be_read_is_enough(people, own_ledger):
         own_ledger.chmod(0o700)
 
 
+@needs_posix
 def test_a_key_file_is_made_by_the_command(run, refuse, tmp_path):
     file = tmp_path / "team.key"
     made = run("ledger", "--new-key", file, "--json")
@@ -313,6 +319,7 @@ def test_a_key_file_is_made_by_the_command(run, refuse, tmp_path):
     assert file.read_text("ascii") == text
 
 
+@needs_posix
 def test_a_key_that_another_process_made_meanwhile_is_kept(tmp_path, monkeypatch):
     path = write_key_file(tmp_path / "team.key")
     held = path.read_bytes()

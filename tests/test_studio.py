@@ -76,7 +76,7 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
         answered = {}
         for route in studio.routes:
             for method in route.methods:
-                status, _, body = studio.send(method, route.path.format(**names), secret=False)
+                status, _, body = studio.send(method, route.path.replace(":path", "").format(**names), secret=False)
                 refused = 404 if route.path == "/reports/{word}" else 401
                 assert status == refused or (method == "HEAD" and not body) or body in pages, route.path
                 answered[route.path] = answered.get(route.path, False) or status == 200
@@ -565,6 +565,32 @@ def test_an_earlier_release_that_was_deleted_is_in_nobodys_way(studio, folder):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_a_release_whose_folder_was_deleted_is_written_again(studio, folder):
+    table = studio.open_nine(k=3)
+    for _ in range(2):
+        assert Path(studio.ask(table, "release", folder="gone")["file"]).is_file()
+        shutil.rmtree(folder / "gone")
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_the_command_names_a_file_where_it_is_found(studio, tmp_path, folder, monkeypatch):
+    path = write_csv(nine_rows(), tmp_path / "nine.csv")
+    monkeypatch.chdir(tmp_path)
+    with running(tmp_path / "out", Path("nine.csv")) as own:
+        (table,) = own.json("GET", "/api/state")["tables"]
+        own.give_roles(table["id"], quasi_identifiers=["age", "zip"], dropped=["salary"], release={"k": 3})
+        job = own.start(table["id"], "release", folder="nine")
+        assert shlex.split(job["command"])[2] == str(path)
+        assert own.json("GET", f"/api/tables/{table['id']}")["source"] == "file"
+        own.json("GET", f"/api/tables/{table['id']}/jobs/{job['job']}/result")
+    told = studio.upload("-ages.csv", b"age\n" + b"".join(b"%d\n" % (61 + row % 9) for row in range(40)))
+    studio.give_roles(told["id"], quasi_identifiers=["age"], release={"k": 3})
+    job = studio.start(told["id"], "release", folder="dash")
+    assert told["source"] == "upload" and shlex.split(job["command"])[2:5] == ["./-ages.csv", "-o", "ages.csv"]
+    studio.json("GET", f"/api/tables/{told['id']}/jobs/{job['job']}/result")
+    studio.json("DELETE", f"/api/tables/{told['id']}")
+
+
 def test_a_release_goes_into_an_empty_folder_only(studio, folder):
     table = studio.open_nine(k=3)
     for name in ("nine.csv", "nine.csv.certificate.json", "report.html", "kech.toml", "notes.txt"):
@@ -647,6 +673,10 @@ def test_a_release_stays_below_its_folder(confined, name):
 def test_a_release_may_go_into_a_folder_below_another(confined):
     studio, table, below = confined
     assert Path(studio.ask(table, "release", folder="a/b")["file"]).parent == below / "a" / "b"
+    (listed,) = [entry for entry in studio.json("GET", "/api/state")["releases"] if entry["folder"] == "a/b"]
+    for name in listed["files"]:
+        status, _, body = studio.send("GET", f"/api/releases/a%2Fb/{name}")
+        assert status == 200 and body == (below / "a" / "b" / name).read_bytes()
 
 
 def test_a_link_out_of_the_folder_shows_no_release_behind_it(confined):

@@ -184,8 +184,8 @@ def messages():
 
 
 def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
-    words = (Path(kech.__file__).parent / "studio" / "pages" / "words.js").read_text("utf-8")
-    listed = re.search(r"^const PHRASES = \[\n(.*?)^\];", words, re.MULTILINE | re.DOTALL)[1].splitlines()
+    words = (Path(kech.__file__).parent / "studio" / "pages" / "text.js").read_text("utf-8")
+    listed = re.search(r"^export const PHRASES = \[\n(.*?)^\];", words, re.MULTILINE | re.DOTALL)[1].splitlines()
     phrases = [re.match(r"  \[/((?:[^/\\]|\\.)+)/, ", line)[1] for line in listed]
     said = [NoQuasiIdentifier().typed, *messages()]
     assert len(phrases) > 15
@@ -193,9 +193,9 @@ def test_every_phrase_that_the_studio_rewords_is_one_that_kech_says():
 
 
 def test_a_refusal_in_the_studio_names_fields_by_their_labels_in_both_languages():
-    pages = Path(kech.__file__).parent / "studio" / "pages"
-    words, labels = ((pages / name).read_text("utf-8") for name in ("words.js", "text.js"))
-    keys = set(re.findall(r"(?<!\$)\{([a-z][\w:-]*)\}", words)) | set(re.findall(r'labelOf\("(\w+)"\)', words))
+    labels = (Path(kech.__file__).parent / "studio" / "pages" / "text.js").read_text("utf-8")
+    words = labels[labels.index("export const FIELDS") : labels.index("const TEXTS")]
+    keys = set(re.findall(r"(?<!\$)\{([a-z][\w:-]*)\}", words))
     assert len(keys) > 15
     assert [key for key in keys if len(re.findall(rf'^  "?{key}"?: "', labels, re.MULTILINE)) != 2] == []
     by_hand = set(re.findall("“([^”$]+)”", words))

@@ -732,8 +732,11 @@ def hint_at_domain(table: Table, column: str, k: int) -> Hint | None:
     if not beyond:
         return None
     few = max(k, FEW_ROWS)
-    says = f"{f'fewer than {few}' if beyond < few else f'{beyond:,}'} rows lie beyond its domain"
-    return Hint(f"{says}, and are measured as lying at its end, in open labels. Name a wider one (--domain).")
+    count = f"fewer than {few}" if beyond < few else f"{beyond:,}"
+    return Hint(
+        f"{count} rows lie beyond its domain, and are measured as lying at its end, in open labels. "
+        "Name a wider one (--domain)."
+    )
 
 
 def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, ColumnCodes]:

@@ -24,6 +24,7 @@ def build_icicle(barcode: kech.WeightedBarcode) -> dict[str, Any]:
         "private": True,
         "rows": int(ends[-1]),
         "counted": barcode.counted,
+        "sampled": len(chosen) < len(ends),
         "lines": lines,
         "at": sample_components(tree),
     }

@@ -116,8 +116,8 @@ def state_routes(workspace: Workspace) -> list[Route]:
     return [
         Route("/api/state", state),
         Route("/api/fields", tell_fields),
-        Route("/api/releases/{folder}/{name}", file),
-        Route("/api/releases/{folder}/{name}", address, methods=["POST"]),
+        Route("/api/releases/{folder:path}/{name}", file),
+        Route("/api/releases/{folder:path}/{name}", address, methods=["POST"]),
         Route("/reports/{word}", report),
     ]
 
@@ -304,7 +304,7 @@ def resolve_release_paths(workspace: Workspace, table: OpenTable, options: dict[
         "earlier": table.list_earlier(),
         "allow_composition": target.allow_composition,
     }
-    stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
+    stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()).lstrip("-") or "table"
     names = {"folder": str(workspace.resolve_folder(target.folder)), "file": stem + target.ending}
     return names | terms
 

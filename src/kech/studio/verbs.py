@@ -313,6 +313,7 @@ class Verb:
     options: type[VerbOptions] = VerbOptions
     reads_all_columns: bool = False  # reads all columns: roles need not be known
     lane: str = "quick"  # the child process that answers, so that quick questions do not wait for others
+    writes: bool = False  # writes files, so its answer is true only of the moment
 
 
 VERBS = {
@@ -333,7 +334,7 @@ VERBS = {
     "lattice": Verb(lattice, LatticeOptions),
     "zigzag": Verb(zigzag, ZigzagOptions, lane="slow"),
     "preview": Verb(preview, PreviewOptions, lane="search"),
-    "release": Verb(release, ReleaseOptions, lane="search"),
-    "publish": Verb(publish, PublishOptions, reads_all_columns=True, lane="slow"),
+    "release": Verb(release, ReleaseOptions, lane="search", writes=True),
+    "publish": Verb(publish, PublishOptions, reads_all_columns=True, lane="slow", writes=True),
 }
 LANES = ("look", "quick", "search", "slow")

@@ -95,7 +95,8 @@ class OpenTable:
         running = [job.to_json() for job in self.jobs.values() if not job.over.is_set()]
         dropped = [name for name in self.dropped if self.has_column(name)]
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
-        return known | {"plan": plan, "running": running}
+        source = "example" if self.is_example else "upload" if self.is_handed_over else "file"
+        return known | {"source": source, "plan": plan, "running": running}
 
     def change(self, change: PlanChange) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
@@ -184,7 +185,7 @@ class OpenTable:
     # -- jobs ------------------------------------------------------------------------------------------
 
     def ask(self, verb: str, options: dict[str, Any]) -> Job:
-        """Start a job; the same question again is the same job, unless it came to nothing."""
+        """Start a job; the same question again is the same job, unless it came to nothing or is to write once more."""
         if verb not in VERBS:
             raise unusable_value("verb", f"Choose among {', '.join(VERBS)}.")
         reads_all = VERBS[verb].reads_all_columns
@@ -194,7 +195,7 @@ class OpenTable:
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         job = self.jobs.get(key)
-        if job is not None and job.state not in ("refused", "cancelled"):
+        if job is not None and (not job.over.is_set() or (job.state == "done" and not VERBS[verb].writes)):
             return job
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
@@ -229,7 +230,7 @@ class OpenTable:
     def release(self, options: dict[str, Any]) -> Job:
         """Start a release, and say which command does the same, into another folder: none is written twice."""
         job, folder = self.ask("release", options), options["folder"]
-        words = ["kech", "release", self.name, "-o", options["file"], "--folder", f"{folder}-again"]
+        words = ["kech", "release", self.typed_path, "-o", options["file"], "--folder", f"{folder}-again"]
         words += ["--plan", str(Path(folder, "kech.toml"))]
         words += ["--allow-composition"] * options["allow_composition"] + ["--no-ledger"] * (not options["ledger"])
         job.command = shlex.join([*words, *(word for file in options["earlier"] for word in ("--earlier", file))])
@@ -239,11 +240,23 @@ class OpenTable:
         """Start the next version of a series, and say which command does the same."""
         axes = {name: axis.hierarchy for name, axis in self.plan.axes.items() if axis.hierarchy}
         job = self.ask("publish", options | {"hierarchies": axes, "ledger": not self.is_example})
-        words = ["kech", "release", self.name, "--series", options["series"], "-o", options["file"]]
+        words = ["kech", "release", self.typed_path, "--series", options["series"], "-o", options["file"]]
         shares = {"--wait": options["wait"], "--most-changed": options["most_changed"]}
         words += [word for name, share in shares.items() if share is not None for word in (name, str(share))]
         job.command = shlex.join(words)
         return job
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether its file is a copy of the studio's own, which goes with the studio."""
+        return self.path.parent == self.folder
+
+    @property
+    def typed_path(self) -> str:
+        """The file in a command: by its whole path, or by the name it had where it was handed over."""
+        if not self.is_handed_over:
+            return str(self.path)
+        return f"./{self.name}" if self.name.startswith("-") else self.name
 
     def list_earlier(self) -> list[str]:
         """The files of earlier releases that are still there."""
@@ -309,11 +322,11 @@ def describe_release(certificate: Path) -> dict[str, Any] | None:
         document = msgspec.json.decode(certificate.read_bytes())
         names = [certificate.name.removesuffix(BESIDE), certificate.name, *COMPANIONS]
         return {
-            "folder": certificate.parent.name,
             "files": [name for name in names if (certificate.parent / name).is_file()],
             "when": certificate.stat().st_mtime,
             "k": document["claims"]["k"],
             "rows": document["claims"]["rows"],
+            "is_stated": "stated" in document,  # of people, whom no file shows: k counts rows
         }
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -409,16 +422,19 @@ class Workspace:
     def list_releases(self) -> list[dict[str, Any]]:
         """The releases in the folder of the studio, the latest first."""
         with suppress(OSError):
-            files = sorted(self.target.glob(f"*/*{BESIDE}"), key=lambda file: -file.stat().st_mtime)
-            return [entry for file in files[:MOST_LISTED] if (entry := describe_release(file))]
+            written = {Path(file + BESIDE) for table in self for file in table.list_earlier()}  # also in deeper folders
+            files = sorted({*self.target.glob(f"*/*{BESIDE}"), *written}, key=lambda file: -file.stat().st_mtime)
+            entries = [(file.parent.relative_to(self.target), describe_release(file)) for file in files[:MOST_LISTED]]
+            return [entry | {"folder": folder.as_posix()} for folder, entry in entries if entry]
         return []
 
     def find_file(self, folder: str, name: str) -> Path:
-        """A file of a release that is listed."""
-        for entry in self.list_releases():
-            if entry["folder"] == folder and name in entry["files"]:
-                return self.resolve_folder(folder) / name
-        raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
+        """A file of a release below the folder of the studio."""
+        path = self.resolve_folder(folder)
+        entries = [describe_release(certificate) for certificate in path.glob(f"*{BESIDE}")]
+        if not any(entry and name in entry["files"] for entry in entries):
+            raise BadTarget(name, "no release of this folder has such a file. Choose one of the list.")
+        return path / name
 
     def address_report(self, report: Path) -> str:
         """A secret word that names a report once, since a new tab sends no header."""

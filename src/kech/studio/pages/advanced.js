@@ -2,7 +2,7 @@
 
 import { request, run } from "./api.js";
 import { button, dialog, field, h, input, refusal, say, select } from "./dom.js";
-import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, quickest, rulesOf } from "./forms.js";
+import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, quickest, rulesOf, takeCut } from "./forms.js";
 import { about, again, chosenK, find, ladder, need, smallestK, stop } from "./model.js";
 import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
@@ -40,14 +40,6 @@ function shown(drawing, title, name) {
 }
 const picture = (of, more = {}) => answerOf("picture", { of, k: chosenK() ?? smallestK(), ...more }, ({ svg }) => shown(svg, t(of === "barcode" ? "regimes" : of), of));
 
-// What a cut cannot do is not asked of it.
-function takeCut(next, name, more = {}) {
-  const rules = state.cuts[name];
-  Object.assign(next.plan.cut, { cut: name, eps: null, levels: null, gap: null, ...(rules.has_objective ? {} : { objective: null }), ...(rules.by_components ? {} : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
-  if (!rules.keeps_histories) next.plan.goal.protect_history = null;
-  if (rules.by_components) next.plan.cut.suppress = null;
-}
-
 // One node of the lattice: this level of each column, and no other.
 function takeNode(next, { k, levels }) {
   takeCut(next, cutThat("by_level"), { levels });
@@ -64,7 +56,7 @@ function goals() {
   const number = (name, others = {}, more = {}) => numberBox(name, goal[name] ?? "", (value) => edit((next) => { next.plan.goal[name] = value === "" ? null : Number(value); if (value === "") Object.assign(next.plan.goal, others); }, name), more);
   const box = h("input", { type: "checkbox", disabled: !rules.keeps_histories, onchange: (event) => edit((next) => { next.plan.goal.protect_history = event.target.checked || null; }, "protect_history") });
   box.checked = Boolean(goal.protect_history);
-  const share = numberBox("suppress", 100 * (cut.suppress ?? defaultOf("suppress")), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "suppress"), { scale: 100, disabled: rules.by_components });
+  const share = numberBox("suppress", 100 * (cut.suppress ?? defaultOf("suppress")), (value) => edit((next) => { next.plan.cut.suppress = Number(value) / 100 || null; }, "suppress"), { scale: 100, disabled: cut.eps != null });
   const effort = () => choose("effort", "effort", cut.effort, (value) => edit((next) => { next.plan.cut.effort = value === defaultOf("effort") ? null : value; }, "effort"));
   const objective = () => choose("objective", "objective", cut.objective, (value) => edit((next) => { next.plan.cut.objective = value === defaultOf("objective") ? null : value; }, "objective"));
   const beside = (name) => state.fault?.field === name && h("p", { class: "refusal", role: "alert" }, state.fault.message);
@@ -97,7 +89,7 @@ function regimes() {
   const k = chosenK() ?? smallestK();
   return [picture("barcode"), answerOf("barcode", { k, grid: state.plan.labels.grid ?? defaultOf("grid") }, ({ regimes: found }) => {
     const rows = (found.strict ?? []).slice(0, 12);
-    return rows.length ? rowsOf([t("fromEps"), t("toEps"), "k", t("figClasses"), ""], rows.map((row) => [few(row.start), row.stop == null ? t("forever") : few(row.stop), count(row.k), count(row.classes), use((next) => { takeCut(next, cutThat("by_components"), { eps: row.start }); next.plan.goal = {}; })])) : h("p", {}, t("notReached"));
+    return rows.length ? rowsOf([t("fromEps"), t("toEps"), "k", t("figClasses"), ""], rows.map((row) => [few(row.start), row.stop == null ? t("forever") : few(row.stop), count(row.k), count(row.classes), use((next) => takeCut(next, cutThat("by_components"), { eps: row.start }))])) : h("p", {}, t("notReached"));
   })];
 }
 
@@ -126,7 +118,10 @@ function drawSeries() {
   if (!seen || seen.fault) return [pick, seen?.fault ? refusal(seen.fault) : h("p", { class: "hint" }, t("computing"))];
   const file = input("text", `${series.name}-${seen.versions.length + 1}.csv`, () => {}, { size: 20 });
   const anyway = h("input", { type: "checkbox" });
-  const publish = async () => {
+  const busy = h("span", { class: "hint", role: "status" });
+  const publish = async ({ target }) => {
+    target.disabled = true;
+    busy.textContent = t("writing");
     await saved();
     try {
       const told = await run(state.id, { verb: "publish", options: { series: series.name, file: file.value, ...(anyway.checked ? { most_changed: 1 } : {}) } });
@@ -139,5 +134,5 @@ function drawSeries() {
   const bars = series.drawn?.svg ? shown(series.drawn.svg, t("series"), series.name) : series.drawn?.fault ? refusal(series.drawn.fault) : h("p", { class: "hint" }, t("computing"));
   return [pick, bars, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
     rowsOf([t("versions"), t("cohorts"), t("rowsTitle")], seen.lives.map((bar) => [bar.versions.join(", "), count(bar.cohorts), count(bar.rows)])),
-    h("div", { class: "bar" }, field(t("versionFile"), file), h("label", { class: "check" }, anyway, t("mostChanged")), button(t("publishNext"), publish, "small")), series.fault && refusal(series.fault)];
+    h("div", { class: "bar" }, field(t("versionFile"), file), h("label", { class: "check" }, anyway, t("mostChanged")), button(t("publishNext"), publish, "small"), busy), series.fault && refusal(series.fault)];
 }

@@ -2,7 +2,7 @@
 
 import { button, field, h, input, keepingFocus, quoted, replace, s, select } from "./dom.js";
 import { defaultOf, fieldOf, rulesOf } from "./forms.js";
-import { about, find, looks, shown, suggestedRole, unsaid } from "./model.js";
+import { about, looks, notRead, shown, suggestedRole, unsaid } from "./model.js";
 import { count, percent } from "./numbers.js";
 import { reading } from "./start.js";
 import { countsPeople, edit, giveRoles, quasi, roleOf, set, state, watch } from "./store.js";
@@ -13,11 +13,11 @@ const BINS = 16, MANY = 12, OWN_VALUES = 0.75;
 let wanted = "", isTold = false; // whether the meanings of roles are shown
 
 export function begin(place) {
-  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, find("inspect", { rows: 0, costs: false })?.fault, ...looks()], () => keepingFocus(place, () => draw(place)));
+  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, notRead(), ...looks()], () => keepingFocus(place, () => draw(place)));
 }
 
 function draw(place) {
-  const seen = about(), fault = find("inspect", { rows: 0, costs: false })?.fault;
+  const seen = about(), fault = notRead();
   if (!state.plan || !seen) {
     replace(place, h("h2", {}, t("columns")), state.plan && (fault ? [h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("notRead")), fault.message), reading()] : h("p", { class: "hint" }, t("beingRead"))));
     return;
@@ -71,8 +71,8 @@ function card(column, seen) {
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }
 
-function histogram({ histogram: bars, column }) {
-  if (!bars.length) return h("span", { class: "hint" }, t("noHistogram"));
+function histogram({ histogram: bars, column, distinct }) {
+  if (!bars.length) return h("span", { class: "hint" }, distinct > 0 && t("noHistogram"));
   const most = Math.max(...bars), wide = 96 / bars.length;
   return s("svg", { class: "histogram", width: 96, height: 24, role: "img", "aria-label": t("histogram", { column, rows: most }) }, bars.map((rows, at) => s("rect", { x: at * wide, y: 24 - (24 * rows) / most, width: Math.max(wide - 0.5, 0.5), height: (24 * rows) / most }, s("title", {}, count(rows)))));
 }

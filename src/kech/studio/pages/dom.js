@@ -38,13 +38,16 @@ export function field(text, control, hint = "", kind = "field") {
   return h("div", { class: kind }, kind === "check" ? [control, label] : [label, control], said);
 }
 
+// A plan may name a value that is not offered: it is listed as it is.
 export function select(options, value, onchange, more = {}) {
   const made = h("select", { onchange: (event) => onchange(event.target.value), ...more });
-  for (const [name, text] of options) made.append(h("option", { value: name, selected: name === value }, text));
+  const isOffered = !value || options.some(([name]) => name === value);
+  for (const [name, text] of isOffered ? options : [...options, [value, value]]) made.append(h("option", { value: name, selected: name === value }, text));
   return made;
 }
 
-export const input = (type, value, onchange, more = {}) => h("input", { type, value, onchange: (event) => onchange(event.target.value), ...more });
+// What was typed in it counts from its change on.
+export const input = (type, value, onchange, more = {}) => h("input", { type, value, onchange: ({ target }) => { target.defaultValue = target.value; onchange(target.value); }, ...more });
 
 export const refusal = (fault, title = t("cannot")) => h("div", { class: "refusal", role: "alert" }, h("strong", {}, title), fault.message);
 
@@ -64,13 +67,18 @@ export function say(text) {
   say.timer = setTimeout(() => { place.textContent = ""; }, 4000);
 }
 
-// Draw a place again; what had the focus there has it afterwards, if it is there still.
+// Draw a place again; what had the focus there has it afterwards, if it is there still, with what is being typed.
 export function keepingFocus(place, draw) {
-  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  const before = place.contains(document.activeElement) ? document.activeElement : null, held = before && nameOf(before);
+  const typed = before?.matches(TYPED) && before.value !== before.defaultValue ? before.value : null;
+  if (typed !== null) before.value = before.defaultValue; // else its removal would count as a change
   draw(); // content that is replaced at once keeps its place: to ask for it would lay out the whole screen
-  if (held === null) return;
-  [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held)?.focus({ preventScroll: true });
+  const now = before && [...place.querySelectorAll("button, input, select, textarea, [tabindex]")].find((element) => nameOf(element) === held);
+  if (typed !== null && now?.matches(TYPED)) now.value = typed;
+  now?.focus({ preventScroll: true });
 }
+
+const TYPED = "input[type=text], input[type=number], textarea";
 
 const nameOf = (element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}`;
 

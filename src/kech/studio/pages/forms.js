@@ -30,3 +30,11 @@ export const cutThat = (rule) => Object.keys(state.cuts).find((name) => state.cu
 export const kindOf = (goal) => goal.l_kind ?? defaultOf("l_kind");
 export const countRules = (kind) => state.lKinds[kind];
 export const quickest = () => fieldOf("effort").choices[0];
+
+// Take a cut; what it cannot do is not asked of it. An eps takes the place of k, and leaves no row out.
+export function takeCut(next, name, more = {}) {
+  const rules = state.cuts[name], { goal, cut } = next.plan;
+  Object.assign(cut, { cut: name, eps: null, levels: null, gap: null, ...(rules.has_objective ? {} : { objective: null }), ...(rules.by_components ? { target: null } : { reading: null, field: null }), ...(rules.measures_balls ? {} : { metric: null }), ...(rules.is_searched ? {} : { effort: null, weights: null }), ...more });
+  if (!rules.keeps_histories) goal.protect_history = null;
+  if (cut.eps != null) { goal.k = null; cut.suppress = null; }
+}

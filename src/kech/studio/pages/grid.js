@@ -4,7 +4,7 @@ import { request } from "./api.js";
 import { button, eachFrame, h, latest, replace, select } from "./dom.js";
 import { chosenK, crowds, glance, looks, shown, smallestK } from "./model.js";
 import { count } from "./numbers.js";
-import { countsPeople, quasi, roleOf, sensitive, set, state, watch } from "./store.js";
+import { countsPeople, quasi, roleOf, saved, sensitive, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
 const HEIGHT = 28, OVER = 8, MOST_KEPT = 20_000, BLURRED = 0.1, MOST_WIDE = 22, MOSTLY = 0.8, MOST_TURNED = 11; // pixels of a row, rows beyond the window, cells kept, share of rows, rem, share of rows that keep a value, letters
@@ -21,12 +21,15 @@ export function begin(place) {
   viewport.addEventListener("scroll", paint, { passive: true });
   new ResizeObserver(() => paint()).observe(viewport);
   body.addEventListener("pointermove", (event) => light(placeOf(event.target)));
-  body.addEventListener("pointerleave", () => light(-1));
+  body.addEventListener("pointerdown", (event) => light(placeOf(event.target)));
+  body.addEventListener("pointerleave", ({ pointerType }) => { if (pointerType === "mouse") light(-1); }); // a finger that was lifted points on
   viewport.addEventListener("keydown", walk);
-  watch(({ id, plan }) => [id, JSON.stringify(plan?.input)], () => { cells.clear(); viewport.scrollTop = 0; });
+  watch((now) => [now.id, readingOf(now)], () => { cells.clear(); viewport.scrollTop = 0; });
   watch(({ plan, view, filter, grouped, theme, dropped, id }) => [plan, view, filter, grouped, theme, dropped, id, ...looks()], draw);
   watch(({ lit }) => [lit], () => { paint(); tell(); });
 }
+
+const readingOf = ({ plan }) => JSON.stringify(plan?.input);
 
 // -- which rows, in which order ------------------------------------------------------------------------------
 
@@ -197,11 +200,12 @@ function fillCell({ before, after, element }, value, column, role, group) {
 const labelOf = (column, group) => { const labels = facts.classes.labels[column]; return labels ? labels.texts[labels.at[group]] ?? t("missingCell") : null; };
 
 const fetchMissing = latest(async (first, last) => {
-  const { id } = state, wanted = Array.from(order.subarray(first, last)).filter((row) => !cells.has(row));
+  await saved(); // rows are read as the plan says
+  const { id } = state, reading = readingOf(state), wanted = Array.from(order.subarray(first, last)).filter((row) => !cells.has(row));
   if (!wanted.length || id === null) { if (glance() && !order.length) set({ isGlimpsed: true }); return; }
   if (cells.size > MOST_KEPT) cells.clear();
   const told = await request("POST", `/api/tables/${id}/cells`, wanted).catch(() => null);
-  if (state.id !== id) return;
+  if (state.id !== id || readingOf(state) !== reading) return;
   const isFirst = !cells.size;
   if (isFirst) set({ isGlimpsed: true });
   if (!told) return;

@@ -1,9 +1,9 @@
 // The instrument: the loss for every k with a line to drag, or which rows are together while eps grows.
 
 import { button, h, replace, s } from "./dom.js";
-import { cutThat, exampleOf } from "./forms.js";
+import { cutThat, exampleOf, takeCut } from "./forms.js";
 import { exporter } from "./pictures.js";
-import { about, bounds, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, working } from "./model.js";
+import { bounds, chosenK, curve, find, found, isReady, ladder, most, need, shown, smallestK, waitingFor, working } from "./model.js";
 import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
@@ -24,7 +24,7 @@ function draw() {
   replace(place, h("div", { class: "bar" }, h("h2", {}, title),
     h("div", { class: "picks", role: "group", "aria-label": title }, ["k", "eps"].map((mode) => button(t(mode === "k" ? "overK" : "overEps"), () => set({ mode }), "pick", { "aria-pressed": String(state.mode === mode), "data-part": mode }))),
     h("div", { class: "picks" }, button("+", () => set({ zoom: Math.min(state.zoom + 1, 3) }), "pick", { "aria-label": t("zoomIn"), disabled: state.zoom > 2, "data-part": "in" }), button("−", () => set({ zoom: Math.max(state.zoom - 1, 0) }), "pick", { "aria-label": t("zoomOut"), disabled: !state.zoom, "data-part": "out" })),
-    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan && about() ? "waiting" : "beingRead")));
+    picture && exporter(picture, isEps ? "icicle" : "loss"), !isEps && ready && wide < NARROW && h("strong", { class: shown()?.stale ? "stale" : null }, readOut()), busy()), picture ?? h("p", { class: "hint empty" }, t(state.plan ? waitingFor() : "beingRead")));
   if (held) place.querySelector(`[data-part="${held}"]`)?.focus();
 }
 
@@ -106,8 +106,8 @@ function drawIcicle() {
     handle(x(step.eps), { label: t("lineEps"), value: step.eps, low: 0, high: last, text }));
   draggable(picture, (px) => left + share(px) * span, (value) => set({ eps: value }), (value) => set({ eps: value }));
   keys(picture, (by, far) => set({ eps: far ? (by > 0 ? last : 0) : Math.min(last, Math.max(0, eps + (by * span) / 100)) }));
-  const use = button(t("useEps"), () => edit((next) => { Object.assign(next.plan.cut, { cut: cutThat("by_components"), eps: step.eps, effort: null, suppress: null, weights: null, levels: null }); next.plan.goal = {}; }, "eps"), "small", { "data-part": "use" });
-  return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use));
+  const use = button(t("useEps"), () => edit((next) => takeCut(next, cutThat("by_components"), { eps: step.eps }), "eps"), "small", { "data-part": "use" });
+  return h("div", { class: "icicle" }, picture, h("p", { class: "legend" }, h("i", { class: "key exposed" }), t("exposedNow"), h("i", { class: "key hidden" }), t("hiddenNow"), h("strong", {}, text), use, data.sampled && h("span", { class: "hint" }, t("sampled", { lines: data.lines.length, rows: data.rows }))));
 }
 
 // -- the line ------------------------------------------------------------------------------------------------

@@ -49,12 +49,21 @@ const KEYS = { k: focusLine, t: focusTable, p: pinNow, r: () => { const main = d
 
 addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase(), isTyping = event.target.matches?.("input, textarea, select"), isText = event.target.matches?.("input[type=text], input[type=search], textarea"), isOpen = Boolean(document.querySelector("dialog[open]"));
-  if ((event.ctrlKey || event.metaKey) && !isText && (key === "z" || key === "y")) {
+  if ((event.ctrlKey || event.metaKey) && !isText && !isOpen && (key === "z" || key === "y")) { // a dialog says what is true of this plan
     event.preventDefault();
     if (key === "y" || event.shiftKey) redo(); else undo();
   } else if (key === "escape" && !isOpen && state.drawer) set({ drawer: null });
   else if (!isTyping && !isOpen && !event.ctrlKey && !event.metaKey && !event.altKey && KEYS[key]) { event.preventDefault(); KEYS[key](); }
 });
+
+// A file may be dropped anywhere; elsewhere the browser would show it in place of the studio.
+for (const name of ["dragover", "drop"]) {
+  addEventListener(name, (event) => {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (name === "drop" && !document.querySelector("dialog[open]")) openStart(event.dataTransfer.files[0]);
+  });
+}
 
 addEventListener("unhandledrejection", (event) => {
   event.preventDefault();

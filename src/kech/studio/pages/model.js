@@ -15,7 +15,8 @@ function basis(verb) {
   const { input, columns, axes, goal, cut, labels } = state.plan;
   if (verb === "inspect" || verb === "glance") return [input];
   if (verb === "crowds") return [input, columns];
-  if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [input, columns, axes, labels, cut.suppress];
+  const announced = ["picture", "barcode"].includes(verb) && cut.suppress ? [{ ...goal, k: null }, cut.weights] : []; // what the regime cut would publish
+  if (["hierarchy", "icicle", "profile", "lattice", "zigzag", "picture", "barcode"].includes(verb)) return [input, columns, axes, labels, cut.suppress, ...announced];
   return [input, columns, axes, { ...goal, k: null }, ["rung", "bound"].includes(verb) ? { ...cut, effort: null } : cut, labels];
 }
 
@@ -81,6 +82,8 @@ export const glance = () => {
 };
 export const about = () => state.plan && found("inspect", INSPECT);
 const INSPECT = { rows: 0, costs: false };
+export const notRead = () => state.plan && find("inspect", INSPECT)?.fault; // why there is no table
+export const waitingFor = () => (about() ? "waiting" : notRead() ? "notRead" : "beingRead");
 export const isReady = () => Boolean(about()) && quasi().length > 0 && !unsaid().length;
 export const unsaid = () => (about()?.columns ?? []).map(({ column }) => column).filter((column) => !roleNow(column));
 const roleNow = (column) => state.dropped.includes(column) || Object.values(state.plan.columns).some((list) => Array.isArray(list) && list.includes(column));
@@ -105,7 +108,7 @@ function pump() {
   if (!isReady()) return;
   const k = chosenK(), chosen = { k, with_rows: true };
   if (need("crowds") && isSearch() && k != null) need("rung", chosen); // beside the search, which waits for neither
-  leaveSearch(k);
+  leaveSearch(k, chosen);
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (k != null && Object.keys(exact.data?.shared?.given_away ?? {}).length) need("mend", { k });
@@ -122,10 +125,10 @@ function leaveTables() {
 export const bounds = () => ladder().map((k) => found("bound", { k })).filter((told) => told?.loss_lower_bound != null);
 const near = (k) => ladder().sort((a, b) => Math.abs(Math.log(a / (k ?? exampleOf("k")))) - Math.abs(Math.log(b / (k ?? exampleOf("k")))));
 
-// A search for another k goes on for a while, since somebody may come back to it.
-function leaveSearch(k) {
-  const entry = busy.get("search")?.entry;
-  if (!entry || entry.options.k === k) return;
+// A search for other settings goes on for a while, since somebody may come back to it.
+function leaveSearch(k, chosen) {
+  const { key, entry } = busy.get("search") ?? {};
+  if (!entry || key === keyOf("classes", chosen) || key === keyOf("mend", { k })) return;
   const left = PATIENCE - (performance.now() - entry.began);
   if (left > 0) setTimeout(pump, left);
   else { entry.isUnwanted = true; stop(entry); }
@@ -155,7 +158,7 @@ function suggest({ columns, rows }) {
   suggested.add(state.id);
   edit((next) => {
     giveRoles(next, Object.fromEntries(columns.map((column) => [column.column, suggestedRole(column, columns)])));
-    for (const column of columns) if (column.suggested && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
+    for (const column of columns) if (column.suggested && !Object.keys(column.input).length && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
     next.plan.goal.k ??= next.plan.cut.eps == null ? Math.max(smallestK(), Math.min(exampleOf("k"), Math.floor(rows / 3))) : null;
   }).then(() => set({ past: [] }));
 }

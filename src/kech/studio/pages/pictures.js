@@ -29,7 +29,7 @@ const stem = () => state.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "") || "
 
 // A copy whose looks do not depend on this page, with the mark that it is made from raw rows.
 function asFile(picture) {
-  const copy = picture.cloneNode(true), wide = Number(picture.getAttribute("width")), high = Number(picture.getAttribute("height")), page = getComputedStyle(document.documentElement);
+  const copy = picture.cloneNode(true), wide = Number(picture.getAttribute("width")), high = Number(picture.getAttribute("height")), ground = getComputedStyle(document.documentElement).backgroundColor;
   const before = [picture, ...picture.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((element, at) => {
     const looks = getComputedStyle(before[at]);
@@ -37,7 +37,7 @@ function asFile(picture) {
     for (const name of ["class", "tabindex", "data-part"]) element.removeAttribute(name);
   });
   const mark = s("text", { x: wide - 8, y: -7, "text-anchor": "end", fill: "#c2410c", "font-family": "sans-serif", "font-weight": "700", "font-size": "13px" }, t("private"));
-  copy.prepend(s("rect", { x: 0, y: -MARK, width: wide, height: high + MARK, fill: page.getPropertyValue("--ground-plain").trim() || "#ffffff" }), mark);
+  copy.prepend(s("rect", { x: 0, y: -MARK, width: wide, height: high + MARK, fill: ground }), mark);
   copy.setAttribute("viewBox", `0 ${-MARK} ${wide} ${high + MARK}`);
   copy.setAttribute("height", high + MARK);
   return new XMLSerializer().serializeToString(copy);

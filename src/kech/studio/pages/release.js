@@ -29,7 +29,7 @@ export async function openRelease() {
       set({ known: now });
       replace(busy);
       before.hidden = true;
-      replace(result, written(told, command));
+      replace(result, written(told, command, wish.folder));
       replace(past, history(now));
       result.querySelector("h3").focus();
     } catch (fault) {
@@ -65,15 +65,15 @@ function promises(data) {
 
 // -- what was written --------------------------------------------------------------------------------------------
 
-function written(told, command) {
-  const { verified } = told, folder = told.report.split(/[\\/]/).at(-2);
+function written(told, command, folder) {
+  const { verified } = told;
   const figures = [[t(told.stated ? "figKRows" : "figK"), count(verified.k)], [t("figRows"), count(verified.rows)], [t("figClasses"), count(verified.classes)], [t("figLoss"), verified.loss == null ? t("notKnown") : loss(verified.loss)], [t("figLeft"), String(told.suppressed)]];
   const shell = h("pre", { tabindex: "0" }, command);
   return h("div", { class: "written" }, warnings(told).map((text) => h("p", { class: "alarm" }, text)),
     h("h3", { tabindex: "-1" }, `✓ ${t("holds")}`), h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), people(told).map((text) => h("p", {}, text)), notes(told).map((text) => h("p", { class: "note" }, text)),
     h("h3", {}, t("files")), h("ul", { class: "files" }, [told.file, told.certificate, told.report, told.plan].map((path) => h("li", {}, fileLinks(folder, path.split(/[\\/]/).at(-1)), h("code", {}, path))), told.private.map((path) => h("li", {}, h("code", {}, path), " ", h("span", { class: "private" }, t("private"))))),
     told.private.length > 0 && h("p", { class: "note" }, t("secretFiles")),
-    h("h3", {}, t("commandTitle")), shell, h("p", { class: "hint" }, t("commandWhere", { name: quoted(state.name.split(/[\\/]/).at(-1)) })), button(t("copyCommand"), () => copy(shell, command)));
+    h("h3", {}, t("commandTitle")), shell, h("p", { class: "hint" }, t(`commandOf:${state.source}`, { name: quoted(state.name) })), button(t("copyCommand"), () => copy(shell, command)));
 }
 
 function copy(shell, command) {
@@ -105,6 +105,6 @@ function fileLinks(folder, name) {
 
 function history({ releases, series }) {
   if (!releases.length && !series.length) return null;
-  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))),
+  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` ${t(one.is_stated ? "figKRows" : "figK")} = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))),
     series.length > 0 && h("p", {}, t("seriesHere", { names: series.map(quoted).join(", ") })));
 }

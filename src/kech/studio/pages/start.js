@@ -7,7 +7,8 @@ import { about } from "./model.js";
 import { edit, set, state, take } from "./store.js";
 import { t } from "./text.js";
 
-export async function openStart() {
+// Open a table; the one of a file that was dropped at once.
+export async function openStart(dropped = null) {
   const known = await request("GET", "/api/state");
   set({ known });
   const trouble = h("div", {}), box = dialog(t("startTitle"));
@@ -27,6 +28,7 @@ export async function openStart() {
     known.tables.length > 0 && [h("h3", {}, t("openTables")), h("ul", { class: "plain" }, known.tables.map((table) => h("li", {}, button(table.name, () => opened(request("GET", `/api/tables/${table.id}`)), "link"))))],
     h("p", { class: "hint" }, t("keys")), state.id && button(t("closeTable"), () => request("DELETE", `/api/tables/${state.id}`).then(() => { box.close(); leave(); }), "quiet"));
   box.open();
+  if (dropped instanceof File) upload(dropped);
 }
 
 // Show a table that the server holds.
@@ -45,12 +47,16 @@ function leave() {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 export function reading() {
-  const now = state.plan.input, put = (name) => (value) => edit((next) => { next.plan.input[name] = value; }, "input");
+  const now = state.plan.input, trouble = h("div", {}), facts = h("p", { class: "hint" });
+  const refused = () => replace(trouble, state.fault?.field === "input" && h("p", { class: "refusal", role: "alert" }, state.fault.message));
+  const put = (name) => (value) => { facts.hidden = true; edit((next) => { next.plan.input[name] = value; }, "input").then(refused); };
   const isBook = [".xlsx", ".xls", ".ods"].some((ending) => state.name.toLowerCase().endsWith(ending));
   const isText = state.endings.text.some((ending) => state.name.toLowerCase().endsWith(ending)), seen = about();
+  if (seen) facts.append(t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format }));
+  refused();
   const pick = (name) => isText && field(t(name), choose(name, name, now[name], (value) => put(name)(value === defaultOf(name) ? null : value)));
   return h("details", { class: "panel", open: !seen }, h("summary", {}, `${t("reading")}: ${quoted(state.name)}`),
-    seen && h("p", { class: "hint" }, t("facts", { rows: seen.rows, columns: seen.columns.length, format: seen.format })),
+    seen && facts, trouble,
     h("div", { class: "fields" },
       isText && field(t("delimiter"), select([["", t("foundItself")], ...optionsOf("delimiter")], now.delimiter ?? "", put("delimiter"))),
       isBook && field(t("sheet"), input("text", now.sheet ?? "", (value) => put("sheet")(value || null), { placeholder: t("firstSheet") })),

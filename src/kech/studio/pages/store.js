@@ -12,7 +12,7 @@ export const state = {
   sensitiveGoals: [], // fields of a plan that need a sensitive column
   lKinds: {}, axisKinds: {}, // the rules of every way to count values for l, and of every kind of axis
   endings: {}, // of files: those that are read, those among them that are text, and those that are written
-  id: null, name: "", revision: 0, plan: null, dropped: [],
+  id: null, name: "", source: null, revision: 0, plan: null, dropped: [],
   isGlimpsed: false, // its first rows were seen
   past: [], future: [],
   fault: null, // a refused change: { field, message }
@@ -56,9 +56,9 @@ export function watch(read, draw) {
 const PARTS = ["input", "columns", "axes", "goal", "cut", "labels"];
 const whole = (plan) => ({ ...Object.fromEntries(PARTS.map((part) => [part, {}])), ...plan });
 
-// The plan as the server tells it; `what could be undone stays.
+// The plan as the server tells it; what could be undone stays.
 export function take(told) {
-  set({ id: told.id, name: told.name, revision: told.revision, plan: whole(told.plan), dropped: told.dropped, running: told.running });
+  set({ id: told.id, name: told.name, source: told.source, revision: told.revision, plan: whole(told.plan), dropped: told.dropped, running: told.running });
 }
 
 // Change the plan here and on the server. A refusal stands beside its field, and the plan of before holds.
@@ -67,8 +67,7 @@ export function edit(change, field = "") {
   change(next);
   next.plan = whole(tidy(next.plan));
   if (JSON.stringify(next) === JSON.stringify(before)) return saving;
-  set({ ...next, past: [...state.past, before], future: [], fault: null });
-  return save(field, () => set({ ...before, past: state.past.slice(0, -1) }));
+  return save(field, { ...next, past: [...state.past, before], future: [] });
 }
 
 export function undo() { return step("past", "future"); }
@@ -77,19 +76,24 @@ export function redo() { return step("future", "past"); }
 function step(from, to) {
   if (!state[from].length) return saving;
   const now = { plan: state.plan, dropped: state.dropped }, before = state[from].at(-1);
-  set({ ...before, [from]: state[from].slice(0, -1), [to]: [...state[to], now], fault: null });
-  return save("", () => {});
+  return save("", { ...before, [from]: state[from].slice(0, -1), [to]: [...state[to], now] });
 }
 
-let saving = Promise.resolve();
+let saving = Promise.resolve(), pending = 0, held = null; // what the server holds while changes are on their way to it
 export const saved = () => saving;
+const planned = ({ id, plan, dropped, past, future }) => ({ id, plan, dropped, past, future });
 
-function save(field, back) {
+function save(field, change) {
   const { id } = state;
+  if (!pending || held.id !== id) held = planned(state);
+  pending += 1;
+  set({ ...change, fault: null });
   saving = saving.then(async () => {
     if (state.id !== id) return;
+    const sent = planned(state);
     try {
-      const told = await request("PUT", `/api/tables/${id}`, { plan: tidy(state.plan), dropped: state.dropped, revision: state.revision });
+      const told = await request("PUT", `/api/tables/${id}`, { plan: tidy(sent.plan), dropped: sent.dropped, revision: state.revision });
+      held = sent;
       set({ revision: told.revision });
     } catch (fault) {
       if (fault.status === 409) {
@@ -97,11 +101,10 @@ function save(field, back) {
         set({ past: [], future: [] });
         say(t("otherTab"));
       } else {
-        back();
-        set({ fault: { field, get message() { return fault.message; } } });
+        set({ ...held, fault: { field, get message() { return fault.message; } } });
       }
     }
-  });
+  }).finally(() => { pending -= 1; });
   return saving;
 }
 

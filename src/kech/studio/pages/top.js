@@ -37,19 +37,36 @@ const isReadyNow = () => Boolean(state.plan) && isReady();
 
 // -- the plan as a file ----------------------------------------------------------------------------------------
 
+const PLAN = "kech.toml";
+const treesOf = (plan) => Object.entries(plan.axes ?? {}).filter(([, axis]) => axis.hierarchy);
+
+// The plan and the hierarchies that it names, each a file.
 async function savePlan() {
-  saveAs(new Blob([await request("GET", `/api/tables/${state.id}/plan`)], { type: "text/plain" }), "kech.toml");
+  const trees = treesOf(state.plan).map(([, { hierarchy }]) => hierarchy), from = `/api/tables/${state.id}`;
+  saveAs(new Blob([await request("GET", `${from}/plan`)], { type: "text/plain" }), PLAN);
+  for (const name of trees) saveAs(new Blob([await request("GET", `${from}/trees/${name}`)], { type: "text/plain" }), name);
+  if (trees.length) say(t("planSaved", { names: trees }));
 }
 
 function loadPlan() {
-  const file = h("input", { type: "file", accept: ".toml", onchange: async () => {
+  const chosen = h("input", { type: "file", multiple: true, accept: ".toml,.csv,.json", onchange: async () => {
     try {
-      const { plan } = await request("POST", `/api/tables/${state.id}/plan`, new Blob([file.files[0]]));
-      await edit((next) => { next.plan = plan; const named = Object.values(plan.columns ?? {}).flat(); next.dropped = next.dropped.filter((column) => !named.includes(column)); });
+      await takePlan([...chosen.files]);
       say(t("planLoaded"));
     } catch (fault) { const box = dialog(t("loadPlan")); box.fill(refusal(fault)); box.open(); }
   } });
-  file.click();
+  chosen.click();
+}
+
+// A plan comes with its hierarchies, but for those that the table has already.
+async function takePlan(files) {
+  const to = `/api/tables/${state.id}`, texts = files.filter(({ name }) => name.endsWith(".toml")), file = texts.find(({ name }) => name === PLAN) ?? texts[0] ?? files[0];
+  const { plan } = await request("POST", `${to}/plan`, new Blob([file])), wanted = treesOf(plan).filter(([column, { hierarchy }]) => state.plan.axes[column]?.hierarchy !== hierarchy);
+  const lacking = wanted.filter(([, { hierarchy }]) => !files.some(({ name }) => name === hierarchy)).map(([, { hierarchy }]) => hierarchy);
+  if (lacking.length) throw new Error(t("planTrees", { names: lacking }));
+  for (const [, axis] of wanted) axis.hierarchy = (await request("POST", `${to}/trees?name=${encodeURIComponent(axis.hierarchy)}`, new Blob([files.find(({ name }) => name === axis.hierarchy)]))).hierarchy;
+  await edit((next) => { next.plan = plan; const named = Object.values(plan.columns ?? {}).flat(); next.dropped = next.dropped.filter((column) => !named.includes(column)); }, "plan");
+  if (state.fault?.field === "plan") throw new Error(state.fault.message);
 }
 
 // -- light and dark ------------------------------------------------------------------------------------------

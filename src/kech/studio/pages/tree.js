@@ -62,16 +62,28 @@ function restore(nodes, parent = null) {
 export function treeEditor(held, changed) {
   const chosen = new Set(), past = held.past ??= [], list = h("ul", { class: "tree", "aria-label": t("hierarchy") });
   const name = input("text", "", () => {}), told = h("span", { class: "hint", role: "status" });
-  const back = button(t("undoTree"), () => { held.roots = restore(past.pop()); chosen.clear(); told.textContent = t("undone"); draw(); changed(); }, "small");
+  const back = button(t("undoTree"), stepBack, "small");
   let dragged = null;
 
   function siblingsOf(node) { return node.parent ? node.parent.children : held.roots; }
-  function act(text, change) {
+  function act(text, change, next) {
     past.push(strip(held.roots));
     change();
+    show(text, next);
+  }
+  function stepBack() {
+    if (!past.length) return;
+    held.roots = restore(past.pop());
+    chosen.clear();
+    show(t("undone"), "");
+  }
+  // `next` is the button on which somebody without a mouse goes on; where it is gone, the undo.
+  function show(text, next) {
     told.textContent = text;
     draw();
     changed();
+    if (next === undefined || (element.contains(document.activeElement) && !document.activeElement.disabled)) return;
+    ([...list.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === next) ?? (back.disabled ? name : back)).focus();
   }
   function join(nodes, label) {
     const { parent } = nodes[0] ?? {}, siblings = nodes[0] && siblingsOf(nodes[0]);
@@ -89,7 +101,7 @@ export function treeEditor(held, changed) {
     const siblings = siblingsOf(node);
     siblings.splice(siblings.indexOf(node), 1, ...node.children);
     node.children.forEach((child) => { child.parent = node.parent; });
-  });
+  }, "");
   function draw() {
     replace(list, held.roots.map(line));
     back.disabled = !past.length;
@@ -131,19 +143,27 @@ export function treeEditor(held, changed) {
   }
   function retitle(node, label) {
     const box = input("text", node.label, () => {}, { "aria-label": t("labelOf", { label: node.label }) });
-    const end = (keep) => {
-      if (keep && box.value.trim() && box.value !== node.label) act(t("renamed"), () => { node.label = box.value.trim(); });
-      else box.replaceWith(label);
+    const end = (keep, byKey = false) => {
+      const written = box.value.trim(), row = box.parentElement;
+      if (keep && written && box.value !== node.label) act(t("renamed"), () => { node.label = written; }, byKey ? t("rename", { label: written }) : undefined);
+      else { box.replaceWith(label); if (byKey) [...row.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === t("rename", { label: node.label }))?.focus(); }
     };
     box.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") end(true);
-      if (event.key === "Escape") { event.stopPropagation(); end(false); }
+      if (event.key === "Enter") { event.preventDefault(); end(true, true); } // else it would press the button that has the focus next
+      if (event.key === "Escape") { event.stopPropagation(); end(false, true); }
     });
     box.addEventListener("blur", () => box.isConnected && end(true), { once: true });
     label.replaceWith(box);
     box.select();
     box.focus();
   }
+  const element = h("div", {}, list, h("div", { class: "bar" }, field(t("newLabel"), name), button(t("group"), () => join([...chosen], name.value)), back, told));
+  element.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.key.toLowerCase() !== "z" || event.target.matches("input[type=text]") || !past.length) return;
+    event.preventDefault();
+    event.stopPropagation(); // the tree goes back, and not the plan
+    stepBack();
+  });
   draw();
-  return h("div", {}, list, h("div", { class: "bar" }, field(t("newLabel"), name), button(t("group"), () => join([...chosen], name.value)), back, told));
+  return element;
 }

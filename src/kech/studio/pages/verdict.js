@@ -3,7 +3,7 @@
 import { button, field, h, keepingFocus, quoted, replace, s, say } from "./dom.js";
 import { numberBox } from "./forms.js";
 import { choose } from "./instrument.js";
-import { about, again, chosenK, crowds, find, found, isReady, looks, most, shown, stop } from "./model.js";
+import { again, chosenK, crowds, find, found, isReady, looks, most, notRead, shown, stop, waitingFor } from "./model.js";
 import { count, loss, percent } from "./numbers.js";
 import { sentences } from "./sentences.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
@@ -18,14 +18,14 @@ export function begin(place) {
 // How far the exact answer is.
 function wayOf() {
   const entry = state.plan && find("classes", { k: chosenK(), with_rows: true });
-  return [entry?.progress?.job, entry?.progress?.share, entry?.fault, state.plan && priceOf(chosenK())];
+  return [entry?.progress?.job, entry?.progress?.share, entry?.fault, state.plan && priceOf(chosenK()), notRead()];
 }
 
 function draw(place) {
-  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan && t(about() ? "waiting" : "beingRead"))); return; }
+  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan && t(waitingFor()))); return; }
   const answer = shown(), data = answer?.data, crowd = crowds();
-  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), answer?.stale && h("span", { class: "mark" }, t("stale")),
-    data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale, title: t("pinned") })), kField(), work(answer),
+  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), data && answer.stale && h("span", { class: "mark" }, t("stale")),
+    data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale || answer.preview, title: t("pinned") })), kField(), work(answer),
     answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
     data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale, answer.preview), gauge(data), lossBar(data.figures.loss)),
     crowd && h("p", { class: "hint" }, t("asItIs", { k: crowd.k, alone: crowd.alone, people: countsPeople() })),
@@ -54,7 +54,7 @@ function alarm({ shared, figures }, isStale, isPreview) {
   const given = Object.entries(shared?.given_away ?? {}).sort(([, a], [, b]) => b - a);
   if (!given.length) return null;
   const price = isStale || isPreview ? null : priceOf(chosenK()), isUnknown = price == null && !isPreview && Boolean(find("mend", { k: chosenK() })?.data);
-  const mend = button(t("mend", { from: figures.loss, to: price }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
+  const mend = button(t("mend", { from: figures.loss, to: chosenK() == null ? undefined : price }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
   return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), isUnknown && h("p", { class: "hint" }, t("mendNot")), mend, state.fault?.field === "mend" && h("p", { class: "refusal" }, state.fault.message));
 }
 
@@ -101,4 +101,4 @@ function pinned(data) {
   return h("div", { class: "pins" }, h("h3", {}, t("pins")), h("table", {}, h("thead", {}, head), h("tbody", {}, rows, buttons)));
 }
 
-export const pinNow = () => { const answer = state.plan && isReady() ? shown() : null; if (answer?.data && !answer.stale) pin(answer.data); };
+export const pinNow = () => { const answer = state.plan && isReady() ? shown() : null; if (answer?.data && !answer.stale && !answer.preview) pin(answer.data); };
