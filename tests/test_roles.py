@@ -120,6 +120,21 @@ def test_a_measured_outcome_is_the_last_column_and_no_place_is_measured():
     assert found["area"].role == "quasi-identifier"
 
 
+@pytest.mark.parametrize("fold", [False, True])
+def test_names_and_codes_are_known_in_small_letters_and_where_spellings_are_joined(fold):
+    """--fold-variants, which `inspect` advises, writes categories in small letters: names were planned as sets."""
+    rng = np.random.default_rng(2)
+    given, family = ("Anna", "Bernd", "Carla", "Franz", "Eva"), ("Weber", "Schmidt", "Fischer", "Wagner")
+    names = [f"{rng.choice(family)}, {rng.choice(given)}" for _ in range(200)]
+    columns = {"v": names if fold else [name.lower() for name in names], "age": rng.integers(20, 60, 200)}
+    columns |= {"kind": rng.choice(["rose", "oak", "elm", "ash", "fir", "lily"], 200)}
+    columns |= {"w": rng.choice(["E11.9", "I10", "J45.0"], 200), "x": rng.choice(["SW1A 1AA", "N1 9GU"], 200)}
+    with kech.read_table(pd.DataFrame(columns | {"zz": rng.integers(0, 9, 200)}), fold_variants=fold) as table:
+        roles = {column.column: column.role for column in kech.inspect_table(table, costs=False).columns}
+    assert [roles[name] for name in "vwx"] == ["identifier", "sensitive", "quasi-identifier"]
+    assert roles["kind"] == "quasi-identifier"
+
+
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     rows = range(60)
     found = guess(

@@ -19,6 +19,7 @@ from kech.tables.person_names import split_words
 MOSTLY = 0.8  # share of values with a form
 SURE, LIKELY = 0.95, 0.75
 KNOWN_NAMES = 0.3  # share of values that hold a name of the lists, where all look like names
+KNOWN_SMALL = 0.6  # the same where all are written in small letters, as common words are
 FREE_WORDS, FREE_LETTERS = 5, 30  # of a value on average, from which on it is free text
 ICD_DOTS, ICD_LETTERS = 0.2, 8  # share with a dot, or different first letters: cabins of a ship have neither
 
@@ -148,10 +149,11 @@ def is_icd(texts: Sequence[str]) -> bool:
 
 def are_people(texts: Sequence[str]) -> bool:
     """Whether nearly all have the form of names, and many hold a name of the lists or a title."""
-    if sum(bool(PERSON.fullmatch(text)) and text[:1].isupper() for text in texts) < MOSTLY * len(texts):
+    are_small = all(text == text.lower() for text in texts)
+    formed = sum(bool(PERSON.fullmatch(text)) and (are_small or text[:1].isupper()) for text in texts)
+    if len(texts) < 5 or formed < MOSTLY * len(texts):
         return False
-    known = sum(holds_name(text) for text in texts)
-    return len(texts) >= 5 and known >= KNOWN_NAMES * len(texts)
+    return sum(map(holds_name, texts)) >= (KNOWN_SMALL if are_small else KNOWN_NAMES) * len(texts)
 
 
 def holds_name(text: str) -> bool:
