@@ -412,7 +412,8 @@ def test_no_hole_delays_a_partition_and_its_classes_are_counted_where_rows_may_b
 @pytest.mark.parametrize("suppress", [0.0, 0.2])
 def test_it_is_said_which_holes_were_computed_where_not_all_were(suppress):
     """And how many components are large enough at the lower eps; the definition counts them."""
-    points = line_points(np.vstack([np.random.default_rng(3).random((39, 4)), np.full(4, 2.0)]))  # the last one is lonely
+    lonely = np.full(4, 2.0)
+    points = line_points(np.vstack([np.random.default_rng(3).random((39, 4)), lonely]))
     known = build_barcode(points, "box", 1, threads=1)
     starts = [barcode.find_start("homological", 3, suppress) for barcode in (known, replace(known, holes={}))]
     for start, after in zip(starts, (", without holes up to dimension 1; others", ", but holes"), strict=True):

@@ -263,11 +263,10 @@ class WeightedBarcode:
         if reading == "partition":
             latest.append(self._partition_regimes(k))
             bars = replace(self, holes={})
-        components = first_start(bars._steps("homological", k, limit))
-        earliest = components.at_least
+        early = first_start(bars._steps("homological", k, limit))
         start = min((first_start(regimes or []) for regimes in latest), key=lambda one: (one.at_most, -one.classes))
-        reason = self.explain_holes(components) if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
-        return replace(start, at_least=earliest, reason=reason * (earliest < start.at_most))
+        reason = self.explain_holes(early) if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
+        return replace(start, at_least=early.at_least, reason=reason * (early.at_least < start.at_most))
 
     def explain_holes(self, start: RegimeStart) -> str:
         """Why it is not known from where on there is no hole; how many components are large enough by then."""
