@@ -113,8 +113,8 @@ def draw_range(lines: list[dict[str, Any]]) -> str:
     ratios = [line["estimate"] / line["used"] for line in done if line["used"] > SMALL]
     small = max((line[name] for line in done if line["used"] <= SMALL for name in ("estimate", "used")), default=0)
     return (
-        f"Where {SMALL / 1e6:.0f} MB or more were taken, kech named {min(ratios):.2f} to {max(ratios):.2f} times as much."
-        f" The others name and take {small / 1e6:.0f} MB at most, of which Python's own memory is a part."
+        f"From {SMALL / 1e6:.0f} MB on, kech named {min(ratios):.2f} to {max(ratios):.2f} times what was taken. Below,"
+        f" {small / 1e6:.0f} MB at most were named or taken, of which Python's own memory is a part."
     )
 
 
