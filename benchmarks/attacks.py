@@ -1,4 +1,4 @@
-"""Attacks: what they find on releases at k = 5, four families of tables, five seeds each.
+"""Attacks: what they find on releases at k = 5, seven families of tables, five seeds each.
 
 usage: python benchmarks/attacks.py [--quick] [--page]; writes pages/attacks.md
 
@@ -23,6 +23,7 @@ import replay
 from kech.tables.demo import generate_town, write_csv
 from loss import mondrian
 from page import draw
+from public.families import draw_cards, draw_firms, draw_survey
 from run import HERE, describe_run, parse_arguments
 
 RESULTS, PAGE = HERE / "results" / "attacks.json", HERE / "pages" / "attacks.md"
@@ -70,6 +71,9 @@ NUMERIC: dict[str, Callable[[np.random.Generator, int], Columns]] = {
     "people": people,
     "clusters": clusters,
     "patients": patients,
+    "firms, heavy tails": draw_firms,
+    "cards, 24 columns": draw_cards,
+    "survey, small whole numbers": draw_survey,
 }
 FAMILIES = (*NUMERIC, "town")
 

@@ -69,6 +69,25 @@ def bulk_of(values, counts):
     return rows[apart], rows[len(rows) - apart - 1]
 
 
+def expected_reach(column):
+    """Where the outermost rows are expected: the gaps between rows m, 4 m and 16 m from an end go on growing."""
+    rows = np.repeat(*column).tolist()
+    m = min(max(20, len(rows) // 200), len(rows) // 4)
+    if 32 * m > len(rows):
+        return bulk_of(*column)
+    ends = []
+    for line in (rows, rows[::-1]):
+        near, middle, far = line[m], line[4 * m], line[16 * m]
+        growth = min((near - middle) / (middle - far), 4) if middle != far else 0
+        ends.append(near + (near - middle) * sum(growth**step for step in range(1, 20) if 4**step <= m))
+    return tuple(ends)
+
+
+def heavy_tail(seed, rows, spread):
+    """Amounts whose logarithms are normal."""
+    return np.random.default_rng(seed).lognormal(6, spread, rows).round(1)
+
+
 def rows_between(edges, values, counts):
     """Rows of each stretch between neighbouring edges, tails included; one value at a time."""
     rows = [0] * (len(edges) + 1)
@@ -109,13 +128,13 @@ def test_between_published_edges_lie_k_rows_or_none_for_every_k(column):
         assert all(n == 0 or n >= k for n in rows), (k, rows)
 
 
-@given(columns)
+@given(columns, st.sampled_from([1, 30, 400]))
 @unhurried
-def test_edges_lie_around_the_bulk_and_all_beyond_is_an_open_tail(column):
-    """Beyond the bulk there is no more than the rest of one step, which is no longer than twice the bulk."""
+def test_edges_lie_within_reach_and_all_beyond_is_an_open_tail(column, times):
+    """Beyond the reach there is no more than the rest of one step, which is no longer than twice the reach."""
     is_date, (values, counts) = column
-    grid = build(*column)
-    start, stop = bulk_of(values, counts)
+    grid = build(is_date, (values, counts * times))
+    start, stop = expected_reach((values, counts * times))
     step = 2 * max(stop - start, 10 * grid.unit, 1.0 if is_date else 0.0, abs(start) * 1e-9, 1e-290)
 
     assert grid.domain[0] <= grid.domain[1]
@@ -171,6 +190,38 @@ def test_where_rows_are_many_cells_are_fine(k, people, seed):
     assert max(rows) <= max(20 * k, people * k / 4)
 
 
+@pytest.mark.parametrize("spread", [0.5, 1, 2, 3])
+@pytest.mark.parametrize("rows", [700, 3000])
+def test_few_rows_of_a_heavy_tail_are_beyond_all_edges(rows, spread):
+    """The open tail holds nobody, or k rows or more, and never many times k."""
+    for seed in range(10):
+        values = heavy_tail(seed, rows, spread)
+        grid = build(False, counted(values))
+        for k in (3, 5, 10, 20):
+            beyond = (values >= grid.edges[grid.largest_k >= k][-1]).sum()
+            assert beyond == 0 or k <= beyond < 4 * k
+
+
+@pytest.mark.parametrize("spread", [0, 0.5, 1, 2])
+@pytest.mark.parametrize("rows", [700, 3000, 20_000])
+def test_the_domain_ends_about_where_the_data_do(rows, spread):
+    """The median of 15 tables: neither is the domain half of the data, nor are the data half of the domain."""
+    draw = np.random.default_rng(7)
+    tables = [heavy_tail(seed, rows, spread) if spread else draw.normal(0, 1e4, rows).round() for seed in range(15)]
+    shares = [build(False, counted(values)).axis.at(5).domain[1] / values.max() for values in tables]
+    assert 0.5 < np.median(shares) < 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_outermost_rows_of_a_heavy_tail_move_no_end_of_its_domain(seed):
+    """Nineteen rows at the end may lie anywhere beyond the others, also within reach."""
+    rows = np.sort(heavy_tail(seed, 3000, 1.7))
+    apart = np.r_[np.zeros(2981), np.sort(np.random.default_rng(seed).lognormal(10, 2, 19)).round(1)]
+    one, other = (build(False, counted(values)) for values in (rows, np.r_[rows[:2981], rows[2980] + apart[2981:]]))
+    assert one.domain == other.domain
+    assert one.domain[1] > rows[-20] * 1.5
+
+
 # One domain
 
 
@@ -187,8 +238,11 @@ def test_the_domain_holds_all_edges_and_each_of_its_ends_many_rows_decide(column
         edges = grid.edges[grid.largest_k >= max(min(k, 20), min(max(20, rows // 200), rows // 10))]
         first, last, after = grid.edges[0], grid.edges[-1], stop + grid.unit
         nobody_below, nobody_above = len(edges) and edges[0] <= values[0], len(edges) and edges[-1] > values[-1]
-        assert start == first if nobody_below else start < first or start == FIRST_DAY
-        assert after == pytest.approx(last, rel=1e-15) if nobody_above else after > last or stop >= LAST_DAY - DAY
+        assert (start == first and nobody_below) or start < first or start == FIRST_DAY
+        assert (after == pytest.approx(last, rel=1e-15) and nobody_above) or after > last or stop >= LAST_DAY - DAY
+        low, high = expected_reach((values, counts * times))
+        assert start == first if nobody_below and start > low else start <= max(low, first)
+        assert after == pytest.approx(last, rel=1e-15) if nobody_above and stop < high else after > min(high, last)
 
 
 @pytest.mark.parametrize("seed", range(8))

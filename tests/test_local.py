@@ -108,6 +108,21 @@ def test_three_classes_of_three_are_table_1b(effort):
 # Laws
 
 
+def test_a_class_of_twenty_thousand_rows_is_parted_before_its_parts_are_paired():
+    """Pairs are looked for among as many classes as a block has: of one block of all, that is the square of them."""
+    rows = np.arange(20_000)
+    points = code_points(pa.table({"x": rows, "y": rows * 7 % 20_011}), ["x", "y"], grid="exact")
+    levels = [np.stack([np.arange(axis.size), np.zeros(axis.size)]).astype(np.int32) for axis in points.axes]
+    whole = rows, np.zeros_like(rows), np.ones_like(rows)
+    search = _kernels.Search(points.codes, points.widths(), levels, 2, True, *whole, 0)
+    search.step(0.0, False, 1)
+    parted, price = search.work, search.price
+    search.step(0.0, False, 1)
+
+    assert parted < 1_000 * len(rows)
+    assert search.price < price
+
+
 @given(point_sets(), st.booleans(), st.sampled_from(["quick", "normal"]), st.data())
 @settings(unhurried, max_examples=60)
 def test_every_partition_is_one(points, split_points, effort, data):

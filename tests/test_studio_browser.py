@@ -50,6 +50,8 @@ FIELDS = {
     "axis",
     "c",
     "cut",
+    "dates",
+    "decimal",
     "delimiter",
     "effort",
     "encoding",

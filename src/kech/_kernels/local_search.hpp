@@ -89,8 +89,10 @@ class LocalSearch {
         if (ruin) moves.ruin(record_.empty() ? block.size() / 2 + 1 : (1 + late) * block.size(), late);
         else if (rounds_ == 0) moves.dissolve(constants::pair_neighbours);
         moves.split_large();
-        moves.pair_up(ruin ? constants::pair_neighbours : constants::first_neighbours, !ruin);
-        if (!ruin) moves.triple_up(constants::first_neighbours);
+        if (block.size() <= constants::crowded_block) {
+            moves.pair_up(ruin ? constants::pair_neighbours : constants::first_neighbours, !ruin);
+            if (!ruin) moves.triple_up(constants::first_neighbours);
+        }
         double saved = before - block.cost();
         return {block.take(), moves.done(), moves.work(), saved};
     }

@@ -24,6 +24,7 @@ from kech._kernels import find_largest_k
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Span = tuple[float, float]
 
 MOST_MARKS = 5000  # of the finest ruler of an axis
 MOST_RULERS = 7  # of an axis whose steps divide one another
@@ -106,16 +107,18 @@ CALENDAR = (
 )
 
 
-def number_rulers(span: float, unit: float) -> list[Ruler]:
-    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span down to the unit."""
-    top = int(np.ceil(np.log10(span)))
-    rulers = [NumberRuler(m, e) for e in range(top, top - 8, -1) for m in (5, 2, 1)]
-    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= span * 2]
+def number_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
+    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span (or reach) down to the unit."""
+    longest = max(span, reach)
+    top, last = (int(np.ceil(np.log10(length))) for length in (longest, span))
+    rulers = [NumberRuler(m, e) for e in range(top, last - 8, -1) for m in (5, 2, 1)]
+    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
 
 
-def date_rulers(span: float, unit: float) -> list[Ruler]:
-    """Rulers with calendar steps, from the length of the span down to the unit."""
-    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= span * 2]
+def date_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
+    """Rulers with calendar steps, from the length of the span (or reach) down to the unit."""
+    longest = max(span, reach)
+    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= longest * 2]
     return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
 
 
@@ -198,6 +201,11 @@ def format_number(value: float, unit: float) -> str:
     return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
 
 
+def read_date(text: str) -> float:
+    """The seconds since 1970 of an ISO date, with or without the time of day."""
+    return (datetime.fromisoformat(text) - EPOCH).total_seconds()
+
+
 @lru_cache(MOST_MARKS)
 def format_date(seconds: float, unit: float) -> str:
     """An ISO date; with the time of day where the unit is finer than a day."""
@@ -210,9 +218,13 @@ def format_date(seconds: float, unit: float) -> str:
 
 ALWAYS = np.iinfo(np.int64).max  # the `largest_k` of an edge that is published at every k
 LARGEST = 1e307  # of a value: the length of an axis must be a float
+LABEL_ENDS = {False: (-LARGEST, LARGEST), True: (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY)}  # of numbers, of dates
 FEWEST_STEPS = 5  # the span of the bulk is rounded outward to a step of at most about a fifth of its length
 FEWEST_ROWS, FEWEST_SHARE = 20, 200  # rows that are no bulk, and that decide an end of the domain: 20, or 0.5 % of many
 SMALL_SHARE = 10  # but not more than a tenth of all rows
+FACTOR = 4  # rows that are counted from an end, each this many times the one before, tell where a tail ends
+LONGEST_TAIL = 4.0  # the largest growth of the gaps between them: that of values in proportion to 1 / rank
+TAIL_STEPS = 50  # how many of its steps a ruler reaches into a tail
 
 
 class DomainEnd(NamedTuple):
@@ -229,6 +241,8 @@ class DomainRule:
     low: tuple[DomainEnd, ...]  # the closest first, the last one is always possible
     high: tuple[DomainEnd, ...]
     fewest: int = 1  # rows that decide an end, at every k
+    is_given: bool = False  # by the user: no edge is published beyond it
+    unit: float = math.inf  # both ends of a given domain are multiples of it; 0 without such a unit
 
     def at(self, k: int) -> tuple[float, float]:
         """Both ends at k: the closest that k rows decide, or 20 where k is larger."""
@@ -242,6 +256,12 @@ def fix_domain(low: float, high: float) -> DomainRule:
     return DomainRule((DomainEnd(ALWAYS, low),), (DomainEnd(ALWAYS, high),))
 
 
+def give_domain(low: float, high: float, *, is_date: bool) -> DomainRule:
+    """The domain that the user gave."""
+    ends = np.array([low, high], np.float64)
+    return replace(fix_domain(low, high), is_given=True, unit=(date_unit if is_date else number_unit)(ends))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """Inner edges, ascending; `largest_k[i]` is the largest k at which edge i is published."""
@@ -252,31 +272,53 @@ class Grid:
     unit: float  # all values are multiples of it; 0 without a unit
 
 
-def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
-    """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
+def build_round_grid(values: Floats, counts: Ints, is_date: bool, domain: DomainRule | None = None) -> Grid:
+    """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend.
+
+    A value beyond a given domain counts as lying at its end.
+    """
     unit = date_unit(values) if is_date else usual_unit(values, counts)
-    low, high = bulk_span(values, counts, is_date)
-    if not is_date:
-        rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
-        return build_grid(values, counts, (low, high), closing_unit(values, unit), rulers)
-    grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
-    written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
-    return replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
+    within = values if domain is None else np.clip(values, *domain.at(1))
+    bulk, reach = bulk_span(within, counts, is_date), find_reach(within, counts, is_date)
+    if is_date:
+        span, long = (max(end - start, unit, 1.0) for start, end in (bulk, reach))
+        grid = build_grid(within, counts, (bulk, reach), unit, date_rulers(span, unit, long))
+        written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
+        grid = replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
+    else:
+        span, long = (max(end - start, 10 * unit, abs(bulk[0]) * 1e-9, 1e-290) for start, end in (bulk, reach))
+        grid = build_grid(within, counts, (bulk, reach), closing_unit(values, unit), number_rulers(span, unit, long))
+    return grid if domain is None else limit_edges(grid, values, domain)
 
 
-def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
+def limit_edges(grid: Grid, values: Floats, domain: DomainRule) -> Grid:
+    """The grid without the edges that labels would print beyond a given domain; what is there is an open tail.
+
+    An edge at its low end, or one unit after its high end, stays where nobody lies beyond.
+    """
+    low, high = domain.at(1)
+    first, last = grid.edges, last_before(grid.edges, grid.unit)
+    is_above = ((first > low) & (last >= low)) | ((first >= low) & (values[0] >= low))
+    is_below = (first <= high) | ((last <= high) & (values[-1] <= high))
+    kept = is_above & is_below
+    return Grid(grid.edges[kept], grid.largest_k[kept], domain, grid.unit)
+
+
+def build_step_grid(values: Floats, counts: Ints, is_date: bool, domain: DomainRule | None = None) -> Grid:
     """The grid of equal steps, for cuts that print a whole column at one level; tails beyond most rows are open.
 
     Every printed cell contains a class of k rows or more.  So each edge hides among k rows at every k.
     """
     unit = date_unit(values) if is_date else usual_unit(values, counts)
-    low, high = bulk_span(values, counts, is_date)
+    within = values if domain is None else np.clip(values, *domain.at(1))
+    low, high = bulk_span(within, counts, is_date)
     rulers = step_rulers(low, high, unit, is_date)
     low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
     closing = unit if is_date else closing_unit(values, unit)
-    return Grid(edges, np.full(len(edges), ALWAYS), fix_domain(*open_domain(edges, closing, is_date)), closing)
+    grid = Grid(edges, np.full(len(edges), ALWAYS), fix_domain(*open_domain(edges, closing, is_date)), closing)
+    return grid if domain is None else limit_edges(grid, values, domain)
 
 
 def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:
@@ -287,56 +329,96 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
     return dividing_number_rulers(span, unit_ruler(span, unit))
 
 
-def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float]:
-    """The span of the values without the outermost 20 rows (or 0.5 %) at each end, within the limits of labels."""
-    rows = int(counts.sum())
-    left_out = min(max(FEWEST_ROWS, rows // FEWEST_SHARE), rows // 4)
+def bulk_span(values: Floats, counts: Ints, is_date: bool, depth: int = 0) -> Span:
+    """The span without the outermost rows at each end, within the limits of labels; deeper, without 4 times as many."""
+    left_out = count_outermost(counts) * FACTOR**depth
     rows_up_to = np.cumsum(counts)
     low = values[np.searchsorted(rows_up_to, left_out, side="right")]
-    high = values[np.searchsorted(rows_up_to, rows - left_out, side="left")]
-    ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
-    low, high = np.clip((low, high), *ends).tolist()
+    high = values[np.searchsorted(rows_up_to, rows_up_to[-1] - left_out, side="left")]
+    low, high = np.clip((low, high), *LABEL_ENDS[is_date]).tolist()
     return low, high
 
 
-def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> Grid:
-    """The grid with edges at marks of these rulers (coarse to fine), each with its largest k."""
-    low, high = round_outward(span, unit, rulers)
-    marks, ranks = all_marks(low, high, rulers)
+def count_outermost(counts: Ints) -> int:
+    """The rows at each end that are no bulk: 20, or 0.5 % of many, or a quarter of few."""
+    rows = int(counts.sum())
+    return min(max(FEWEST_ROWS, rows // FEWEST_SHARE), rows // 4)
+
+
+def find_reach(values: Floats, counts: Ints, is_date: bool) -> Span:
+    """Where the outermost rows are expected, judged by rows further inside: the bulk and its tails.
+
+    Count m rows from an end (those outside the bulk), 4 m and 16 m.  The gaps between these three rows grow by a
+    factor.  The gaps from m to m / 4 and so on, down to the outermost row, are expected to grow by the same factor:
+    about 1 for exponential tails, less for shorter ones, more for heavy ones.  Small tables have no such tails.
+    """
+    outermost = count_outermost(counts)
+    if 2 * FACTOR**2 * outermost > counts.sum():
+        return bulk_span(values, counts, is_date)
+    ends = zip(*(bulk_span(values, counts, is_date, depth) for depth in range(3)), strict=True)
+    low, high = np.clip([extend_tail(places, outermost) for places in ends], *LABEL_ENDS[is_date]).tolist()
+    return low, high
+
+
+def extend_tail(places: Sequence[float], outermost: int) -> float:
+    """The expected place of the outermost row, from those of the rows m, 4 m and 16 m from the end."""
+    place, gap, before = places[0], places[0] - places[1], places[1] - places[2]
+    if not gap or not before:
+        return place
+    growth = min(gap / before, LONGEST_TAIL)
+    while outermost >= FACTOR:
+        outermost //= FACTOR
+        gap *= growth
+        place += gap
+    return place
+
+
+def build_grid(values: Floats, counts: Ints, spans: tuple[Span, Span], unit: float, rulers: Sequence[Ruler]) -> Grid:
+    """The grid with edges at marks of these rulers (coarse to fine), each with its largest k.
+
+    `spans` are bulk and reach.  Marks lie in the rounded reach; the finer a ruler, the less far from the bulk.
+    """
+    bulk, reach = (round_outward(span, unit, rulers) for span in spans)
+    marks, ranks = all_marks(reach, bulk, rulers)
+    is_inside = ((marks > reach[0]) | (reach[0] == bulk[0])) & ((marks < reach[1]) | (reach[1] == bulk[1]))
+    marks, ranks = marks[is_inside], ranks[is_inside]  # beyond an edge where a tail ends, labels would have no width
     values_below = np.searchsorted(values, marks)
     rows_below = np.concatenate([[0], np.cumsum(counts)])[values_below]
     largest_k = find_largest_k(np.r_[0, rows_below, counts.sum()], np.r_[0, values_below, len(values)], ranks)
     keep = largest_k > 1
     edges, largest_k = marks[keep], largest_k[keep]
-    coarser = rulers[: rulers.index(find_span_ruler(span[1] - span[0], rulers)) + 1]
-    domain = find_domain((values, counts), (edges, largest_k), (low, high), unit, coarser[::-1])
+    coarser = rulers[: rulers.index(find_span_ruler(spans[0][1] - spans[0][0], rulers)) + 1]
+    domain = find_domain((values, counts), (edges, largest_k), (bulk, reach), unit, coarser[::-1])
     return Grid(edges, largest_k, domain, unit)
 
 
 def find_domain(
     column: tuple[Floats, Ints],
     edges: tuple[Floats, Ints],
-    span: tuple[float, float],
+    spans: tuple[Span, Span],
     unit: float,
     rulers: Sequence[Ruler],
 ) -> DomainRule:
-    """The domain of an axis whose edges, each with its largest k, lie in the rounded span of the bulk of its rows.
+    """The domain of an axis whose edges, each with its largest k, lie in the rounded reach of its rows.
 
-    It ends at the outermost edge, if nobody lies beyond that.  Otherwise there is an open tail, and it ends one step
-    beyond the span: a step of the first ruler, fine to coarse, with enough rows in the tail and the last step inside.
+    Where a tail is expected beyond the rounded bulk, it ends with the reach.  Elsewhere it ends at the outermost edge,
+    if nobody lies beyond that.  Otherwise there is an open tail, and it ends one step beyond the bulk: a step of the
+    first ruler, fine to coarse, with enough rows in the tail and the last step inside.
     A tail is wider than one value: it has a unit more.
     """
     (values, counts), (places, largest_k) = column, edges
     rows_up_to, people = np.concatenate([[0], np.cumsum(counts)]), int(counts.sum())
-    low, high = [], []
+    bulk, reach = spans
+    low = [DomainEnd(ALWAYS, reach[0])] if reach[0] < bulk[0] else []
+    high = [DomainEnd(ALWAYS, reach[1])] if reach[1] > bulk[1] else []
     if len(places) and places[0] <= values[0]:
         low.append(DomainEnd(int(largest_k[0]), float(places[0])))
     if len(places) and places[-1] > values[-1]:
         high.append(DomainEnd(int(largest_k[-1]), float(last_before(places[-1], unit))))
     for ruler in rulers:
-        marks = ruler.marks(span[0] - 1.5 * ruler.size, span[1] + 1.5 * ruler.size)
+        marks = ruler.marks(bulk[0] - 1.5 * ruler.size, bulk[1] + 1.5 * ruler.size)
         rows_below = rows_up_to[np.searchsorted(values, marks)]
-        first, last = int(np.searchsorted(marks, span[0], "right")) - 1, int(np.searchsorted(marks, span[1]))
+        first, last = int(np.searchsorted(marks, bulk[0], "right")) - 1, int(np.searchsorted(marks, bulk[1]))
         start = max(float(last_before(marks[first - 1], unit)), float(marks[0])) if first else float(marks[0])
         low.append(DomainEnd(int(rows_below[first + 1]), start))
         high.append(DomainEnd(people - int(rows_below[last - 1]), float(marks[min(last + 1, len(marks) - 1)])))
@@ -375,9 +457,14 @@ def find_span_ruler(length: float, rulers: Sequence[Ruler]) -> Ruler:
     return next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
 
 
-def all_marks(low: float, high: float, rulers: Sequence[Ruler]) -> tuple[Floats, Ints]:
-    """Every mark from low to high with its rank: 0 is the roundest."""
-    each = [ruler.marks(low, high) for ruler in rulers]
+def all_marks(span: Span, bulk: Span, rulers: Sequence[Ruler]) -> tuple[Floats, Ints]:
+    """Every mark of a span with its rank: 0 is the roundest.  Rulers do not reach far from the bulk."""
+    low, high = span
+    far = [TAIL_STEPS * ruler.size for ruler in rulers]
+    each = [
+        ruler.marks(max(low, bulk[0] - beyond), min(high, bulk[1] + beyond))
+        for ruler, beyond in zip(rulers, far, strict=True)
+    ]
     ranks = np.repeat(np.arange(len(each)), [len(marks) for marks in each])
     marks, roundest = np.unique(np.concatenate(each), return_index=True)
     inside = (marks >= low) & (marks <= high)

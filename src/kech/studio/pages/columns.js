@@ -71,8 +71,8 @@ function card(column, seen) {
     column.trouble && h("p", { class: "hint" }, inPageWords(column.trouble)));
 }
 
-function histogram({ histogram: bars, column }) {
-  if (!bars.length) return h("span", { class: "hint" }, t("noHistogram"));
+function histogram({ histogram: bars, column, distinct }) {
+  if (!bars.length) return h("span", { class: "hint" }, distinct > 0 && t("noHistogram"));
   const most = Math.max(...bars), wide = 96 / bars.length;
   return s("svg", { class: "histogram", width: 96, height: 24, role: "img", "aria-label": t("histogram", { column, rows: most }) }, bars.map((rows, at) => s("rect", { x: at * wide, y: 24 - (24 * rows) / most, width: Math.max(wide - 0.5, 0.5), height: (24 * rows) / most }, s("title", {}, count(rows)))));
 }

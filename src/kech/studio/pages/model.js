@@ -158,7 +158,7 @@ function suggest({ columns, rows }) {
   suggested.add(state.id);
   edit((next) => {
     giveRoles(next, Object.fromEntries(columns.map((column) => [column.column, suggestedRole(column, columns)])));
-    for (const column of columns) if (column.suggested && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
+    for (const column of columns) if (column.suggested && !Object.keys(column.input).length && suggestedRole(column, columns) === "quasi-identifier") next.plan.axes[column.column] = { kind: column.suggested };
     next.plan.goal.k ??= next.plan.cut.eps == null ? Math.max(smallestK(), Math.min(exampleOf("k"), Math.floor(rows / 3))) : null;
   }).then(() => set({ past: [] }));
 }

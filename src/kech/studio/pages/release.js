@@ -105,6 +105,6 @@ function fileLinks(folder, name) {
 
 function history({ releases, series }) {
   if (!releases.length && !series.length) return null;
-  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` k = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))),
+  return h("section", { class: "history" }, h("h3", {}, t("historyTitle")), h("ul", { class: "files" }, releases.map((one) => h("li", {}, h("strong", {}, one.folder), ` ${t(one.is_stated ? "figKRows" : "figK")} = ${count(one.k)}, ${count(one.rows)} ${t("figRows")}, ${day(one.when)} `, one.files.map((name) => h("span", { class: "part" }, fileLinks(one.folder, name)))))),
     series.length > 0 && h("p", {}, t("seriesHere", { names: series.map(quoted).join(", ") })));
 }

@@ -24,7 +24,7 @@ function wayOf() {
 function draw(place) {
   if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan && t(waitingFor()))); return; }
   const answer = shown(), data = answer?.data, crowd = crowds();
-  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), answer?.stale && h("span", { class: "mark" }, t("stale")),
+  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), data && answer.stale && h("span", { class: "mark" }, t("stale")),
     data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale || answer.preview, title: t("pinned") })), kField(), work(answer),
     answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
     data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale, answer.preview), gauge(data), lossBar(data.figures.loss)),
