@@ -766,7 +766,7 @@ const de = {
 
 // An option, and in {} the key of the label of the field that sets it.  Letters are the same on every page.
 export const FIELDS = {
-  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}",
+  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}", "--domain": "the domain in the plan",
   "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
   "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
   "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
@@ -884,6 +884,8 @@ const GERMAN = [
   [/^Close one of them first\.$/, "Schließen Sie zuerst eine davon."],
   [/^This table is closed\.$/, "Diese Tabelle ist geschlossen."],
   [/^Open it again\.$/, "Öffnen Sie sie wieder."],
+  [/^(?:fewer than (\d+)|([\d,]+)) rows lie beyond its domain, and are measured as lying at its end, in open labels\.$/, (_, few, rows) => `${few ? `weniger als ${few}` : rows} Zeilen liegen jenseits ihrer Domäne; sie zählen als an deren Ende liegend, in offenen Angaben.`],
+  [/^Name a wider one \(--domain\)\.$/, "Eine weitere lässt sich im Plan nennen (domain)."],
   [/^(?:1 row lies|([\d,]+) rows lie) far from all others\.$/, (_, rows) => `${rows ?? 1} Zeile${rows ? "n liegen" : " liegt"} weit ab von allen anderen.`],
   [/^Check for an error, declare it missing \(--null-values\), or allow --suppress\.$/, "Ist es ein Fehler? Sonst als fehlend erklären ({nulls} unter {file}), oder Zeilen weglassen ({suppress} unter {advanced})."],
   [/^Most rows have a value of their own\.$/, "Die meisten Zeilen haben einen eigenen Wert."],
