@@ -73,6 +73,12 @@ def test_names_of_columns_in_seven_languages(role):
         ([f"Anna {letter}. Weber" for letter in "ABCDEFGHIJ"], "identifier"),
         ([f"{number}@mail.example" for number in range(10)], "identifier"),
         ([f"+49 30 {number}" for number in range(123450, 123460)], "identifier"),
+        (
+            [f"{name} {number}" for name in ("Hauptstraße", "Gartenweg", "Ringstr.") for number in range(1, 9)],
+            "identifier",
+        ),
+        ([f"{number} {name}" for name in ("Main St", "Oak Ave.", "rue Monge") for number in range(1, 9)], "identifier"),
+        (["Station 3", "Zimmer 12", "Werk 2", "Heimweg"], "quasi-identifier"),
         (["DE89370400440532013000", "GB82WEST12345698765432"] * 5, "identifier"),
         ([f"192.168.0.{number}" for number in range(10)], "identifier"),
         ([f"she came again on day {number} with her son" for number in range(60)], "identifier"),
@@ -133,6 +139,18 @@ def test_names_and_codes_are_known_in_small_letters_and_where_spellings_are_join
         roles = {column.column: column.role for column in kech.inspect_table(table, costs=False).columns}
     assert [roles[name] for name in "vwx"] == ["identifier", "sensitive", "quasi-identifier"]
     assert roles["kind"] == "quasi-identifier"
+
+
+def test_addresses_and_plates_that_repeat_are_never_published():
+    """Streets are things that many share, but not with a number; `plate` is no beginning of platelets."""
+    rng = np.random.default_rng(4)
+    numbers = rng.integers(1, 30, (2, 300))
+    columns = {"street": [f"Bahnhofstraße {number}" for number in numbers[0]], "age": rng.integers(20, 60, 300)}
+    columns |= {"plate": [f"FR-XY {number}" for number in numbers[1]], "platelet": rng.integers(100, 400, 300)}
+    found = guess(columns | {"road": rng.choice(["Hauptstraße", "Gartenweg"], 300)})
+    roles = [found[name].role for name in ("street", "plate", "platelet")]
+    assert roles == ["identifier", "identifier", "sensitive"]
+    assert found["road"].role != "identifier"
 
 
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():

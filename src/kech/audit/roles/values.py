@@ -13,7 +13,17 @@ from ipaddress import ip_address
 
 from kech.audit.roles.given_names import KNOWN
 from kech.audit.roles.names import Clue
-from kech.audit.roles.words import IDENTIFIERS, NAME, NET, OUTCOME, QUASI_IDENTIFIERS, SENSITIVE, TEXT, Meaning
+from kech.audit.roles.words import (
+    ADDRESSES,
+    IDENTIFIERS,
+    NAME,
+    NET,
+    OUTCOME,
+    QUASI_IDENTIFIERS,
+    SENSITIVE,
+    TEXT,
+    Meaning,
+)
 from kech.tables.person_names import split_words
 
 MOSTLY = 0.8  # share of values with a form
@@ -63,6 +73,13 @@ POSTCODES = re.compile(
     r"|\d{2}-\d{3}"  # Poland
     r"|\d{3} \d{2}"  # Sweden, Czechia
     r"|(AD|B|CH|D|F|I|L|A)-\d{4,5}"  # with the sign of the country
+)
+STREET = re.compile(  # with a number
+    r".{3,}(stra(ß|ss)e|str\.?|weg|platz|allee|gasse|damm|ufer|straat|laan|plein|gracht|kade) ?\d+ ?[a-z]?"
+    r"|\d+[a-z]?,? .*\b(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way|terrace)\b.*"
+    r"|\d+[a-z]?,? (rue|avenue|boulevard|bd|place|chemin|impasse|allée|quai)\b.*"
+    r"|(calle|avenida|av\.?|plaza|paseo|via|viale|piazza|corso|vicolo|rua|travessa|praça) .*\d+.*",
+    re.I,
 )
 ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?")
 POINT = re.compile(r"\(?-?\d{1,3}\.\d{3,}[,; ]+-?\d{1,3}\.\d{3,}\)?")
@@ -181,5 +198,6 @@ FORMS: tuple[tuple[str, Callable[[str], object], float], ...] = (
     ("official numbers of people", OFFICIAL.fullmatch, SURE),
     ("postcode", POSTCODES.fullmatch, LIKELY),
     ("coordinates", POINT.fullmatch, SURE),
+    (ADDRESSES, STREET.fullmatch, SURE),
     ("telephone numbers", is_phone, LIKELY),
 )
