@@ -104,7 +104,21 @@ texts = st.one_of(st.sampled_from(ODD_TEXTS), st.text("abc,{} *", min_size=1, ma
 
 
 @st.composite
-def line_axes(draw, grids=("round", "exact", "step")):
+def given_domains(draw, values, is_date):
+    """Ends around, inside or beyond the values, now and then at one of them, and not always in their unit."""
+    span = float(values[-1] - values[0]) or abs(float(values[0])) or 1.0
+    places = [*values.tolist(), *(float(values[0]) + span * share for share in (-9.5, -1, 0.25, 0.5, 1.75, 30))]
+    if is_date:
+        first, last = seconds(date.min), seconds(date.max)
+        places = [min(max(place // DAY * DAY, first), last) for place in places] + values.tolist()
+    low, high = sorted(draw(st.lists(st.sampled_from(places), min_size=2, max_size=2)))
+    if low == high:
+        low, high = (low - DAY, high) if is_date and low > 0 else (low, high + (DAY if is_date else span))
+    return low, high
+
+
+@st.composite
+def line_axes(draw, grids=("round", "exact", "step"), domains=(False, False, True)):
     is_date = draw(st.booleans())
     values, counts = draw(date_columns() if is_date else number_columns())
     grid = draw(st.sampled_from(grids))
@@ -112,7 +126,9 @@ def line_axes(draw, grids=("round", "exact", "step")):
         smallest = max(np.abs(values).max() / (DAY if is_date else 1) * 1e-12, 1e-9)
         steps = [0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 5.0, 7.0, 1000.0, 1e9]
         grid = draw(st.sampled_from([step for step in steps if step > smallest] or [smallest]))
-    axis = build_line_axis("c", values, counts, draw(st.booleans()), is_date=is_date, grid=grid)
+    domain = draw(given_domains(values, is_date)) if draw(st.sampled_from(domains)) else None
+    has_null = draw(st.booleans())
+    axis = build_line_axis("c", values, counts, has_null, is_date=is_date, grid=grid, domain=domain)
     known = [datetime(1970, 1, 1) + timedelta(seconds=float(x)) for x in values] if is_date else values.tolist()
     return axis.at(draw(st.integers(1, 20))), known
 

@@ -73,6 +73,12 @@ def test_names_of_columns_in_seven_languages(role):
         ([f"Anna {letter}. Weber" for letter in "ABCDEFGHIJ"], "identifier"),
         ([f"{number}@mail.example" for number in range(10)], "identifier"),
         ([f"+49 30 {number}" for number in range(123450, 123460)], "identifier"),
+        (
+            [f"{name} {number}" for name in ("Hauptstraße", "Gartenweg", "Ringstr.") for number in range(1, 9)],
+            "identifier",
+        ),
+        ([f"{number} {name}" for name in ("Main St", "Oak Ave.", "rue Monge") for number in range(1, 9)], "identifier"),
+        (["Station 3", "Zimmer 12", "Werk 2", "Heimweg"], "quasi-identifier"),
         (["DE89370400440532013000", "GB82WEST12345698765432"] * 5, "identifier"),
         ([f"192.168.0.{number}" for number in range(10)], "identifier"),
         ([f"she came again on day {number} with her son" for number in range(60)], "identifier"),
@@ -118,6 +124,33 @@ def test_a_measured_outcome_is_the_last_column_and_no_place_is_measured():
     assert found["target"].role == "sensitive"
     assert {found[name].role for name in ("result", "worst area")} == {"plain"}
     assert found["area"].role == "quasi-identifier"
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_names_and_codes_are_known_in_small_letters_and_where_spellings_are_joined(fold):
+    """--fold-variants, which `inspect` advises, writes categories in small letters: names were planned as sets."""
+    rng = np.random.default_rng(2)
+    given, family = ("Anna", "Bernd", "Carla", "Franz", "Eva"), ("Weber", "Schmidt", "Fischer", "Wagner")
+    names = [f"{rng.choice(family)}, {rng.choice(given)}" for _ in range(200)]
+    columns = {"v": names if fold else [name.lower() for name in names], "age": rng.integers(20, 60, 200)}
+    columns |= {"kind": rng.choice(["rose", "oak", "elm", "ash", "fir", "lily"], 200)}
+    columns |= {"w": rng.choice(["E11.9", "I10", "J45.0"], 200), "x": rng.choice(["SW1A 1AA", "N1 9GU"], 200)}
+    with kech.read_table(pd.DataFrame(columns | {"zz": rng.integers(0, 9, 200)}), fold_variants=fold) as table:
+        roles = {column.column: column.role for column in kech.inspect_table(table, costs=False).columns}
+    assert [roles[name] for name in "vwx"] == ["identifier", "sensitive", "quasi-identifier"]
+    assert roles["kind"] == "quasi-identifier"
+
+
+def test_addresses_and_plates_that_repeat_are_never_published():
+    """Streets are things that many share, but not with a number; `plate` is no beginning of platelets."""
+    rng = np.random.default_rng(4)
+    numbers = rng.integers(1, 30, (2, 300))
+    columns = {"street": [f"Bahnhofstraße {number}" for number in numbers[0]], "age": rng.integers(20, 60, 300)}
+    columns |= {"plate": [f"FR-XY {number}" for number in numbers[1]], "platelet": rng.integers(100, 400, 300)}
+    found = guess(columns | {"road": rng.choice(["Hauptstraße", "Gartenweg"], 300)})
+    roles = [found[name].role for name in ("street", "plate", "platelet")]
+    assert roles == ["identifier", "identifier", "sensitive"]
+    assert found["road"].role != "identifier"
 
 
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():

@@ -573,7 +573,7 @@ def test_a_release_whose_folder_was_deleted_is_written_again(studio, folder):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
-def test_the_command_names_a_file_where_it_is_found(studio, tmp_path, folder, monkeypatch):
+def test_the_command_makes_the_same_of_a_file_where_it_is_found(studio, run, tmp_path, folder, monkeypatch):
     path = write_csv(nine_rows(), tmp_path / "nine.csv")
     monkeypatch.chdir(tmp_path)
     with running(tmp_path / "out", Path("nine.csv")) as own:
@@ -583,11 +583,16 @@ def test_the_command_names_a_file_where_it_is_found(studio, tmp_path, folder, mo
         assert shlex.split(job["command"])[2] == str(path)
         assert own.json("GET", f"/api/tables/{table['id']}")["source"] == "file"
         own.json("GET", f"/api/tables/{table['id']}/jobs/{job['job']}/result")
-    told = studio.upload("-ages.csv", b"age\n" + b"".join(b"%d\n" % (61 + row % 9) for row in range(40)))
+    ages = b"age\n" + b"".join(b"%d\n" % (61 + row % 9) for row in range(40))
+    told = studio.upload("-ages.csv", ages)
     studio.give_roles(told["id"], quasi_identifiers=["age"], release={"k": 3})
     job = studio.start(told["id"], "release", folder="dash")
     assert told["source"] == "upload" and shlex.split(job["command"])[2:5] == ["./-ages.csv", "-o", "ages.csv"]
-    studio.json("GET", f"/api/tables/{told['id']}/jobs/{job['job']}/result")
+    written = Path(studio.json("GET", f"/api/tables/{told['id']}/jobs/{job['job']}/result")["file"])
+    (tmp_path / "-ages.csv").write_bytes(ages)
+    again = run(*shlex.split(job["command"])[1:], "--json").json
+    assert again["ledger"]["verdict"] != "first"
+    assert sorted(Path(again["file"]).read_text().split()) == sorted(written.read_text().split())
     studio.json("DELETE", f"/api/tables/{told['id']}")
 
 

@@ -27,12 +27,13 @@ from kech.axes.spelling import (
 )
 from kech.errors import KechError, ManyValues, unusable_value
 from kech.points.people import encode_person, number_tuples
-from kech.points.points import build_axis, build_points
+from kech.points.points import build_axis, build_points, hint_at_domain
 from kech.release.column_costs import MOST_PRICED, ColumnCost, compute_column_costs
 from kech.release.identifying import find_identifying_together, is_identifying
 from kech.release.published import NEARLY_ALL
 from kech.release.sharing import estimate_given_away
 from kech.request import AxisChoice, Labels, Request
+from kech.request.parts import USUAL_K
 from kech.tables.engine import ColumnFacts
 from kech.tables.repeats import Repeat, find_linking_columns
 from kech.tables.table import Table, check_is_table
@@ -331,6 +332,8 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
     if role not in ("quasi-identifier", "sensitive"):
         return None
     unknown = hint_at_unknown(values, counts) if kind == "number" else None
+    if role == "quasi-identifier" and table.choice(column).domain is not None:
+        return join_hints(hint_at_domain(table, column, USUAL_K), unknown)
     if role == "sensitive":
         return unknown
     if kind == "number" and column not in table.request.axes:

@@ -191,6 +191,7 @@ def find_axes(release: Published, original: Table) -> dict[str, AxisChoice]:
         if column not in chosen:
             own = {name: axis[name] for name in ("grid", "protect") if name in axis and axis[name] != stated.get(name)}
             own = {} if stated.get("cut") == "domain" else own
+            own |= {"domain": axis["domain"]} if axis.get("domain_given") else {}
             axes[column] = AxisChoice(**find_kind(axis, find_hierarchy(original, column) is not None), **own)
     return axes
 

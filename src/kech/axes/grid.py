@@ -201,6 +201,11 @@ def format_number(value: float, unit: float) -> str:
     return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
 
 
+def read_date(text: str) -> float:
+    """The seconds since 1970 of an ISO date, with or without the time of day."""
+    return (datetime.fromisoformat(text) - EPOCH).total_seconds()
+
+
 @lru_cache(MOST_MARKS)
 def format_date(seconds: float, unit: float) -> str:
     """An ISO date; with the time of day where the unit is finer than a day."""
@@ -236,6 +241,8 @@ class DomainRule:
     low: tuple[DomainEnd, ...]  # the closest first, the last one is always possible
     high: tuple[DomainEnd, ...]
     fewest: int = 1  # rows that decide an end, at every k
+    is_given: bool = False  # by the user: no edge is published beyond it
+    unit: float = math.inf  # both ends of a given domain are multiples of it; 0 without such a unit
 
     def at(self, k: int) -> tuple[float, float]:
         """Both ends at k: the closest that k rows decide, or 20 where k is larger."""
@@ -249,6 +256,12 @@ def fix_domain(low: float, high: float) -> DomainRule:
     return DomainRule((DomainEnd(ALWAYS, low),), (DomainEnd(ALWAYS, high),))
 
 
+def give_domain(low: float, high: float, *, is_date: bool) -> DomainRule:
+    """The domain that the user gave."""
+    ends = np.array([low, high], np.float64)
+    return replace(fix_domain(low, high), is_given=True, unit=(date_unit if is_date else number_unit)(ends))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """Inner edges, ascending; `largest_k[i]` is the largest k at which edge i is published."""
@@ -259,33 +272,53 @@ class Grid:
     unit: float  # all values are multiples of it; 0 without a unit
 
 
-def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
-    """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
+def build_round_grid(values: Floats, counts: Ints, is_date: bool, domain: DomainRule | None = None) -> Grid:
+    """The grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend.
+
+    A value beyond a given domain counts as lying at its end.
+    """
     unit = date_unit(values) if is_date else usual_unit(values, counts)
-    bulk = bulk_span(values, counts, is_date)
-    reach = find_reach(values, counts, is_date)
-    if not is_date:
+    within = values if domain is None else np.clip(values, *domain.at(1))
+    bulk, reach = bulk_span(within, counts, is_date), find_reach(within, counts, is_date)
+    if is_date:
+        span, long = (max(end - start, unit, 1.0) for start, end in (bulk, reach))
+        grid = build_grid(within, counts, (bulk, reach), unit, date_rulers(span, unit, long))
+        written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
+        grid = replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
+    else:
         span, long = (max(end - start, 10 * unit, abs(bulk[0]) * 1e-9, 1e-290) for start, end in (bulk, reach))
-        return build_grid(values, counts, (bulk, reach), closing_unit(values, unit), number_rulers(span, unit, long))
-    span, long = (max(end - start, unit, 1.0) for start, end in (bulk, reach))
-    grid = build_grid(values, counts, (bulk, reach), unit, date_rulers(span, unit, long))
-    written = grid.edges > CALENDAR_ENDS[0]  # no date is before the first day of the calendar
-    return replace(grid, edges=grid.edges[written], largest_k=grid.largest_k[written])
+        grid = build_grid(within, counts, (bulk, reach), closing_unit(values, unit), number_rulers(span, unit, long))
+    return grid if domain is None else limit_edges(grid, values, domain)
 
 
-def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
+def limit_edges(grid: Grid, values: Floats, domain: DomainRule) -> Grid:
+    """The grid without the edges that labels would print beyond a given domain; what is there is an open tail.
+
+    An edge at its low end, or one unit after its high end, stays where nobody lies beyond.
+    """
+    low, high = domain.at(1)
+    first, last = grid.edges, last_before(grid.edges, grid.unit)
+    is_above = ((first > low) & (last >= low)) | ((first >= low) & (values[0] >= low))
+    is_below = (first <= high) | ((last <= high) & (values[-1] <= high))
+    kept = is_above & is_below
+    return Grid(grid.edges[kept], grid.largest_k[kept], domain, grid.unit)
+
+
+def build_step_grid(values: Floats, counts: Ints, is_date: bool, domain: DomainRule | None = None) -> Grid:
     """The grid of equal steps, for cuts that print a whole column at one level; tails beyond most rows are open.
 
     Every printed cell contains a class of k rows or more.  So each edge hides among k rows at every k.
     """
     unit = date_unit(values) if is_date else usual_unit(values, counts)
-    low, high = bulk_span(values, counts, is_date)
+    within = values if domain is None else np.clip(values, *domain.at(1))
+    low, high = bulk_span(within, counts, is_date)
     rulers = step_rulers(low, high, unit, is_date)
     low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
     closing = unit if is_date else closing_unit(values, unit)
-    return Grid(edges, np.full(len(edges), ALWAYS), fix_domain(*open_domain(edges, closing, is_date)), closing)
+    grid = Grid(edges, np.full(len(edges), ALWAYS), fix_domain(*open_domain(edges, closing, is_date)), closing)
+    return grid if domain is None else limit_edges(grid, values, domain)
 
 
 def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:

@@ -101,7 +101,8 @@ def fix_axis(axis: Axis) -> Axis:
     if not isinstance(axis, LineAxis):
         return axis
     unit, step = (DAY, float(axis.grid) * DAY) if axis.is_date else (0.0, float(axis.grid))
-    return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step), codes=axis.codes)
+    own = axis.domain_rule if axis.domain_rule.is_given else None
+    return replace(step_axis(axis.column, axis.low, False, axis.is_date, unit, step, own), codes=axis.codes)
 
 
 def mark_values(axis: Axis) -> Ints:
@@ -189,7 +190,7 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     """The levels of a line: its cells, then the steps of coarser and coarser rulers, then everything.
 
     On a line with open tails, marks below the first edge are no edges.  A ruler whose steps join no two values of the
-    column is omitted.
+    column is omitted.  Steps that go on beyond a given domain are open there.
     """
     low, high = outer_starts(axis)
     cells, inner = number_cells(axis.cells[0][: axis.values]), occupied[occupied < axis.values]
@@ -197,7 +198,7 @@ def line_levels(axis: LineAxis, occupied: Ints) -> list[LevelCells]:
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.has_tails else marks
-        starts = axis.low[np.searchsorted(cells, cells)]  # of the cell of each code
+        starts = find_starts(axis)[np.searchsorted(cells, cells)]  # of the cell of each code
         marks_passed = np.searchsorted(marks, starts, side="right")
         above = number_cells(marks_passed)
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
@@ -231,11 +232,19 @@ def widen_to_marks(axis: LineAxis, cells: Ints, marks: Floats, marks_passed: Int
     mark = np.clip(marks_passed[first_codes] - 1, 0, len(marks) - 2)
     limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)
     left, right = np.clip(marks[mark], *limits), np.clip(last_before(marks[mark + 1], axis.unit), *limits)
+    if axis.domain_rule.is_given:
+        start, stop = axis.domain
+        left, right = np.where(left < start, -np.inf, left), np.where(right > stop, np.inf, right)
     return np.minimum(left, low), np.maximum(right, high)
 
 
 def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineAxis:
-    """The axis with the domain of the occupied cells: from first to last, or with open tails one step beyond."""
+    """The axis with the domain of the occupied cells: from first to last, or with open tails one step beyond.
+
+    A domain that the user gave stays.
+    """
+    if line.domain_rule.is_given:
+        return line
     at = np.unique(cells[np.flatnonzero(rows[: len(cells)])])
     low, high = line.low[at], line.high[at]
     if closed and np.isfinite(low).any():
@@ -260,8 +269,14 @@ def line_rulers(axis: LineAxis) -> list[Ruler]:
 
 def outer_starts(axis: LineAxis) -> tuple[float, float]:
     """The low ends of the first and the last code, without open tails."""
-    finite = axis.low[np.isfinite(axis.low)]
+    starts = find_starts(axis)
+    finite = starts[np.isfinite(starts)]
     return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
+
+
+def find_starts(axis: LineAxis) -> Floats:
+    """The low end of each code; of one that is open where a given domain begins, that is its end."""
+    return axis.low if axis.has_tails or not axis.domain_rule.is_given else np.maximum(axis.low, axis.domain[0])
 
 
 FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[LevelCells]]] = {

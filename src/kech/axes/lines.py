@@ -29,6 +29,7 @@ from kech.axes.grid import (
     fix_domain,
     format_date,
     format_number,
+    give_domain,
     last_before,
     number_unit,
 )
@@ -92,14 +93,14 @@ class LineAxis(Axis):
         """The two ends between which widths are measured; where no edge is published, any."""
         if self.fine is not None:
             return self.fine.at(self.k).domain
-        if self.low[0] == -np.inf and not (self.largest_k >= self.k).any():
+        if not self.domain_rule.is_given and self.low[0] == -np.inf and not (self.largest_k >= self.k).any():
             return 0.0, self.unit or 1.0  # the only label is `*`
         return self.domain_rule.at(self.k)
 
     @property
     def has_tails(self) -> bool:
-        """Whether labels may be open."""
-        return bool(self.low[0] == -np.inf)
+        """Whether labels may be open on both sides, as on every grid that kech chooses."""
+        return self.grid == "round"
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
@@ -117,7 +118,7 @@ class LineAxis(Axis):
 
     def in_units(self, values: Floats) -> Floats:
         """Values in units, so that equal decimal distances are equal floats anywhere on the line."""
-        unit = self.unit or (MICROSECOND if self.is_date else 0.0)
+        unit = min(self.unit, self.domain_rule.unit) or (MICROSECOND if self.is_date else 0.0)
         if unit:
             return np.round(values / unit)
         start, stop = self.domain
@@ -179,8 +180,11 @@ class LineAxis(Axis):
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The domain, the grid and the protection."""
         del labels
-        ends = [self.text(x) if self.is_date else x for x in self.domain]
-        return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid, "protect": self.protect}
+        unit = min(self.unit, self.domain_rule.unit)
+        ends = [format_date(x, unit) if self.is_date else x for x in self.domain]
+        about: dict[str, Any] = {"column": self.column, "axis": self.kind, "domain": ends}
+        about |= {"domain_given": True} if self.domain_rule.is_given else {}
+        return about | {"grid": self.grid, "protect": self.protect}
 
 
 def build_line_axis(
@@ -192,27 +196,41 @@ def build_line_axis(
     is_date: bool,
     grid: str | float,
     protect: str = "none",
+    domain: tuple[float, float] | None = None,
 ) -> Axis:
-    """The axis of ascending numbers, or dates in seconds; `grid` is round, exact, a step, or levels (equal steps)."""
+    """The axis of ascending numbers, or dates in seconds; `grid` is round, exact, a step, or levels (equal steps).
+
+    A domain is that of the user: a value beyond it counts as lying at its end.
+    """
     if not len(values):
         return build_rank_axis(column, (), (), has_null, is_ordered=False)
-    unit = (date_unit if is_date else number_unit)(values)
+    own = None if domain is None else give_domain(*domain, is_date=is_date)
     if grid == "exact":
-        return exact_axis(column, values, has_null, is_date, unit)
+        return exact_axis(column, values, has_null, is_date, own)
     if grid == "levels":
-        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "none")
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date, own), "none")
     if grid == "round":
-        round_grid = build_round_grid(values, counts, is_date)
+        round_grid = build_round_grid(values, counts, is_date, own)
         return grid_axis(column, values, has_null, is_date, round_grid, protect)
-    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
+    unit = (date_unit if is_date else number_unit)(values)
+    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1), own)
 
 
-def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
-    """The axis in which every distinct value is a code."""
-    codes = np.arange(len(values), dtype=np.int32)
-    domain = fix_domain(*np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist())
-    always_shown = publish_always(len(values))
-    return LineAxis(column, codes, has_null, is_date, values, values, always_shown, domain, unit, True, "exact")
+def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, own: DomainRule | None) -> LineAxis:
+    """The axis in which every distinct value is a code; an end of a given domain is open if values lie beyond it."""
+    known, codes = values, np.arange(len(values))
+    domain = own or fix_domain(*np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist())
+    if own:
+        known, codes = np.unique(np.clip(values, *own.at(1)), return_inverse=True)
+    low, high = open_sides(known, known, below=values[0] < known[0], above=values[-1] > known[-1])
+    unit, always_shown = (date_unit if is_date else number_unit)(known), publish_always(len(known))
+    how = (low, high, always_shown, domain, unit, True, "exact")
+    return LineAxis(column, codes.astype(np.int32), has_null, is_date, *how)
+
+
+def open_sides(low: Floats, high: Floats, *, below: bool, above: bool) -> tuple[Floats, Floats]:
+    """Both ends of all cells, with the first one open below, or the last one above."""
+    return np.append(-np.inf if below else low[0], low[1:]), np.append(high[:-1], np.inf if above else high[-1])
 
 
 def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid, protect: str) -> LineAxis:
@@ -225,19 +243,36 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
     return LineAxis(column, codes, has_null, is_date, low, high, grid.largest_k, *how)
 
 
-def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
-    """The axis in which every occupied step is a code; intervals are closed where the step has whole units."""
-    if np.abs(values).max() >= step * 10.0**MOST_DIGITS:
+def step_axis(
+    column: str,
+    values: Floats,
+    has_null: bool,
+    is_date: bool,
+    unit: float,
+    step: float,
+    own: DomainRule | None = None,
+) -> LineAxis:
+    """The axis in which every occupied step is a code; intervals are closed where the step has whole units.
+
+    The steps in which a given domain begins and ends are open, whether or not values lie beyond.
+    """
+    ends = own.at(1) if own else ()
+    places = np.append(np.clip(values, *ends), ends) if own else values
+    if np.abs(places).max() >= step * 10.0**MOST_DIGITS:
         raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}. Choose a larger one.")
-    cells = np.floor(values / step)
-    cells += multiples(cells + 1, step) <= values
-    cells -= multiples(cells, step) > values
-    cells, codes = np.unique(cells, return_inverse=True)
+    cells = np.floor(places / step)
+    cells += multiples(cells + 1, step) <= places
+    cells -= multiples(cells, step) > places
+    outer = cells[len(values) :]
+    cells, codes = np.unique(cells[: len(values)], return_inverse=True)
     unit = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     if is_date:
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
-    domain, printed_step = fix_domain(float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
+    domain = own or fix_domain(float(low[0]), float(high[-1]))
+    if own:
+        low, high = open_sides(low, high, below=cells[0] == outer[0], above=cells[-1] == outer[1])
+    printed_step = step / (DAY if is_date else 1)
     return LineAxis(
         column,
         codes.astype(np.int32),

@@ -11,7 +11,7 @@ from kech.certificate.cells import AnyPath, TextTable, digest_in_background, gue
 from kech.certificate.cohorts import broken_series, rows_behind_listed_values
 from kech.certificate.document import VERSION, check_goals, read_claims
 from kech.certificate.histories import broken_histories, count_histories
-from kech.certificate.labels import Axis, as_brackets, broken_sets, published_columns, width_readers
+from kech.certificate.labels import Axis, as_brackets, broken_sets, count_beyond, published_columns, width_readers
 from kech.certificate.models import GOALS, MODELS, ClassCells, Figures, model_figures
 from kech.certificate.pages import find_unpublished
 from kech.certificate.sampled import STATED, broken_sample
@@ -202,6 +202,8 @@ def measure_table(
             broken.append(f"{column!r}: {unreadable} rows have a label that its axis cannot read")
         rows_of = {plain.label(cell): rows for cell, rows in zip(texts, label_rows, strict=True) if rows}
         broken += broken_sets(axes[position], rows_of, least_rows)
+        if axes[position].get("domain_given") and (beyond := count_beyond(axes[position], rows_of)):
+            broken.append(f"{column!r}: {beyond} labels end beyond the domain that was given")
     column_weights = {column: weights.get(column, 1) for column in losses}
     loss = fsum(losses[column] * weight for column, weight in column_weights.items()) / fsum(column_weights.values())
     figures = class_figures(classes) | {"loss": loss, "loss_per_column": losses}

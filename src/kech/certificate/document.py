@@ -32,7 +32,8 @@ _KNOWN = {  # every field that a certificate may have: what nobody checks would 
     "measured": f"average_class {' '.join(MODELS)}",
     "parameters": f"k {' '.join((*GOALS, *STATED, SEARCH))} protect_history cut objective metric reading field eps "
     "suppress weights target levels grid protect k_reached coarse owner_secret no_ledger allow_composition",
-    "quasi_identifiers": "column axis domain grid protect order values rare leaves labels form columns closed",
+    "quasi_identifiers": "column axis domain domain_given grid protect order values rare leaves labels form columns "
+    "closed",
 }
 
 

@@ -387,6 +387,8 @@ def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
     if not isinstance(axis["column"], str):
         raise TypeError
     form_of(axis)
+    if type(axis.get("domain_given", False)) is not bool or (axis.get("domain_given") and not is_line(axis)):
+        raise TypeError
     widths: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
     if axis["axis"] == "hierarchy":
         widths |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
@@ -476,6 +478,19 @@ def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple
     first, last, _ = split_interval(label)
     start = min(edge(last or ""), low) if first is None else edge(first)
     return start, max(start, high) if last is None else edge(last)
+
+
+def count_beyond(axis: Axis, labels: Iterable[Cell]) -> int:
+    """Labels that end beyond the domain of their axis; those that cannot be read are not counted."""
+    low, high = (exact_position(axis, str(end)) for end in axis["domain"])
+    beyond = 0
+    for label in labels:
+        try:
+            start, stop, _ = exact_ends(axis, label) if label and label != EVERYTHING else (None, None, True)
+        except ValueError:
+            continue
+        beyond += (start is not None and start < low) or (stop is not None and stop > high)
+    return beyond
 
 
 def exact_ends(axis: Axis, label: str) -> tuple[Any, Any, bool]:

@@ -14,13 +14,14 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import cyclopts
 from cyclopts import App, Group, Parameter
+from msgspec.structs import replace as replace_part
 
 import kech
 from kech.errors import BadOption, KechError, NoQuasiIdentifier, unusable_value
-from kech.request import FIELDS, Columns, Field, Goal
-from kech.request.parts import CUTS, KIND_WITHOUT_L
+from kech.request import FIELDS, AxisChoice, Columns, Field, Goal
+from kech.request.parts import CUTS, DEFAULT_AXIS, KIND_WITHOUT_L, check_domain, fields_of
 from kech.request.reference import HEADINGS, heading_of
-from kech.request.request import LARGEST_K
+from kech.request.request import LARGEST_K, parse_axis_choice
 from kech.tables.source import DIALECT, find_address
 from kech.views import screen
 
@@ -75,6 +76,7 @@ class TypedOptions:
     plan: Path | None = None
     json: bool = False
     json_lines: bool = False
+    domains: Mapping[str, Any] | None = None  # of columns, as typed by --domain
 
     def show(self, result: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
         """Print the result as JSON where that was typed, otherwise with `draw`."""
@@ -91,9 +93,20 @@ class TypedOptions:
         typed = self.typed | ({"cut": before.pick_cut(cuts, self.typed.get("objective"))} if cuts else {})
         if default and not before.series.key:
             before = before.override(key=default.series.key)
+        if self.domains:
+            typed["axes"] = self.merge_domains(before, self.domains)
         request = before.override(**typed)
         check_typed_options(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
         return request
+
+    def merge_domains(self, before: "kech.Request", domains: Mapping[str, Any]) -> dict[str, Any]:
+        """The typed axes, each with its typed domain; a column without a typed kind is as it was before."""
+        axes = dict(self.typed.get("axes") or {})
+        for column, domain in domains.items():
+            choice = before.axes.get(column, DEFAULT_AXIS)
+            choice = parse_axis_choice(column, axes[column], choice) if column in axes else choice
+            axes[column] = replace_part(choice, domain=domain)
+        return axes
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read with the request; refused without a quasi-identifier."""
@@ -109,6 +122,9 @@ class TypedOptions:
         for column in self.typed.get("axes") or ():
             if column not in generalized:
                 raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
+        for column in self.domains or ():
+            if column not in generalized:
+                raise BadOption("--domain", f"column {column!r} is {reason}, or omit its domain.")
 
     def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read with the request; a typed dialect is used or refused, that of a plan is for text only."""
@@ -174,12 +190,14 @@ def add_options(command: Callable[..., None], fields: Sequence[Field]) -> Callab
     if clash := own.keys() & {field.name for field in fields}:
         raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
     hints = get_type_hints(command, include_extras=True)
-    kinds = DISPLAY | {name: hints[name] for name in own} | {field.name: build_option(field) for field in fields}
+    kinds: dict[str, Any] = {"domain": DOMAIN} if "axes" in {field.name for field in fields} else {}
+    kinds |= DISPLAY | {name: hints[name] for name in own} | {field.name: build_option(field) for field in fields}
 
     @wraps(command)
     def run(*positional: Any, **keywords: Any) -> None:
         typed = {field.name: parse_field(field, keywords.pop(field.name, None)) for field in fields}
-        display = {name: keywords.pop(name) for name in DISPLAY if name in keywords and name not in own}
+        display: dict[str, Any] = {"domains": dict(read_domain(text) for text in keywords.pop("domain", None) or ())}
+        display |= {name: keywords.pop(name) for name in DISPLAY if name in keywords and name not in own}
         command(*positional, **keywords, options=TypedOptions(typed, **display))
 
     added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
@@ -200,6 +218,17 @@ DISPLAY: dict[str, Any] = {
         ),
     ],
 }
+
+
+DOMAIN = Annotated[
+    list[str] | None,
+    Parameter(
+        consume_multiple=True,
+        negative="",
+        group=GROUPS[HEADINGS["columns"]],
+        help=next(field.help for field in fields_of(AxisChoice) if field.name == "domain"),
+    ),
+]
 
 
 def build_option(field: Field) -> Any:
@@ -344,6 +373,19 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     if not equals or not column:
         raise unusable_value("--axis", "Write COLUMN=KIND, for example zip=hierarchy.")
     return column, kind.split("<") if "<" in kind else kind
+
+
+def read_domain(text: str) -> tuple[str, tuple[Any, Any]]:
+    """Column and ends of `column=low:high`; dates may have a time of day, with colons of its own."""
+    column, _, ends = text.rpartition("=")
+    if not column:
+        raise unusable_value("--domain", "Write COLUMN=LOW:HIGH, for example income=0:500000.")
+    parts = ends.split(":")
+    both = [":".join(half) for half in (parts[: len(parts) // 2], parts[len(parts) // 2 :])]
+    try:
+        return column, check_domain([float(end) for end in both])
+    except ValueError:
+        return column, check_domain(both)
 
 
 def read_column_number(field: Field, text: str) -> tuple[str, float]:

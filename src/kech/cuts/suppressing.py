@@ -159,8 +159,10 @@ def growth_without_value(axis: Axis) -> Floats:
     Where one value is left, nothing has a width.
     """
     growth = np.zeros(axis.size)
-    if axis.kind in ("ordered", "hierarchy") or (isinstance(axis, LineAxis) and axis.has_tails):
+    if axis.kind in ("ordered", "hierarchy"):
         return growth  # of a tree, what few rows hold is not counted
+    if isinstance(axis, LineAxis) and (axis.has_tails or axis.domain_rule.is_given):
+        return growth
     if axis.size <= 2:
         return growth - 1
     if not isinstance(axis, LineAxis):

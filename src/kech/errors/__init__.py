@@ -46,7 +46,7 @@ class KechError(MessageMixin, Exception):
 
 
 class DoubtfulColumn(MessageMixin, UserWarning):
-    """Warning: a quasi-identifier is read as text and looks like dates or numbers (31.12.2020, 1.234,5)."""
+    """Warning: a quasi-identifier is text like dates or numbers (31.12.2020, 1.234,5), or lies beyond its domain."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kech._kernels import Widths, distinct_rows
 from kech.axes import Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.axes.coarsening import count_distinct, cover, covering_error, find_step, joint_error, point_keys, round_axis
+from kech.axes.grid import read_date
 from kech.axes.hierarchy import (
     build_prefix_tree,
     find_hierarchies,
@@ -26,7 +27,7 @@ from kech.axes.hierarchy import (
     star_tree,
 )
 from kech.axes.ranks import add_pairs, is_set
-from kech.axes.spelling import encode_spellings, have_code_form, hint_at_writing, looks_like_codes
+from kech.axes.spelling import Hint, encode_spellings, have_code_form, hint_at_writing, looks_like_codes
 from kech.errors import (
     BadHierarchy,
     BadOption,
@@ -72,6 +73,7 @@ WIDEST = 2.0  # step with which all values are joined, or moved by up to 1
 MOST_CACHED_CODES = 10_000  # of all axes; larger results, at many k, would fill memory
 SAMPLE = 500_000  # rows from which the step of coarse axes is found
 MOST_CHECKED = 100_000  # distinct values of a column of text
+FEW_ROWS = 3  # fewer rows beyond a domain are not counted at any k
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +401,7 @@ def build_points(
         raise NoQuasiIdentifier
     most, people = point_limit.limit(table), encode_people(table, histories=histories)
     axes, mappings = build_axes(table, labels, people, by_level=by_level)
-    warn_of_text(table, mappings)
+    warn_of_columns(table, mappings, point_limit.k)
     origin = Origin(table, labels, by_level, with_sensitive, point_limit, people, histories, weights or {})
     if no_loss := [name for name in origin.weights if name not in table.quasi_identifiers]:
         raise BadOption("--weights", f"{no_loss[0]!r} is no quasi-identifier, so it has no loss. Omit it.")
@@ -637,13 +639,25 @@ def code_values(
     choice, has_null = table.choice(column), table.facts(column).nulls > 0
     grid, protect = labels.for_axis(choice)
     grid, protect = ("levels" if grid == "round" else grid, "none") if by_level else (grid, protect)
+    domain = None if choice.domain is None else read_domain(column, kind, choice.domain)
     if kind == "text":
         texts, hierarchy = TextCounts(values.values, *holders, has_null), find_hierarchy(table, column)
         axis = build_text_axis(column, texts, choice, hierarchy, is_padded=protect == "full")
     else:
-        rows, is_date = holders.assigned, kind == "date"
-        axis = build_line_axis(column, values.values, rows, has_null, is_date=is_date, grid=grid, protect=protect)
+        how: dict[str, Any] = {"is_date": kind == "date", "grid": grid, "protect": protect, "domain": domain}
+        axis = build_line_axis(column, values.values, holders.assigned, has_null, **how)
     return axis, replace(values, codes=axis.codes, null=max(axis.null, 0))
+
+
+def read_domain(column: str, kind: str, ends: tuple[Any, Any]) -> tuple[float, float]:
+    """The domain that the user gave, of dates in seconds since 1970; refused for a column of another kind."""
+    if kind == "text":
+        reason = f"column {column!r} is no number or date, so it has no domain. Omit it, or say --axis {column}=number."
+        raise BadOption("--domain", reason)
+    if (kind == "date") != isinstance(ends[0], str):
+        raise BadOption("--domain", f"column {column!r} is a {kind}, and its domain is not. Write two {kind}s.")
+    low, high = map(read_date, ends) if kind == "date" else ends
+    return low, high
 
 
 def encode_anew(table: Table, axis: Axis) -> ColumnCodes:
@@ -692,15 +706,37 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
     return build_rank_axis(column, values, order, has_null, is_ordered=False, is_padded=is_padded, rows=rows)
 
 
-def warn_of_text(table: Table, mappings: Sequence[ColumnCodes]) -> None:
-    """Warn of columns of text that look like dates or numbers, where the user chose no axis."""
-    for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
-        column = table.columns[mapping.column]
+def warn_of_columns(table: Table, mappings: Sequence[ColumnCodes], k: int) -> None:
+    """Warn of columns of text that look like dates or numbers, where the user chose no axis.
+
+    Of numbers and dates warn where values lie beyond a given domain, if they are cut into classes.
+    """
+    for mapping in mappings:
+        column, hint = table.columns[mapping.column], None
         choice = table.choice(column)
         chosen = choice.kind is not None or column in table.kinds or find_hierarchy(table, column) is not None
-        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_CHECKED]])
+        if mapping.kind == "text" and not chosen:
+            hint = hint_at_writing([value.strip() for value in mapping.values[:MOST_CHECKED]])
+        elif choice.domain is not None and k > 1:
+            hint = hint_at_domain(table, column, k)
         if hint is not None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
+
+
+def hint_at_domain(table: Table, column: str, k: int) -> Hint | None:
+    """A hint at rows beyond the given domain of a column; fewer than k are not counted."""
+    kind = table.kind(column)
+    values, rows = table.values(column, kind)
+    low, high = read_domain(column, kind, table.choice(column).domain)
+    beyond = int(rows[(values < low) | (values > high)].sum())
+    if not beyond:
+        return None
+    few = max(k, FEW_ROWS)
+    count = f"fewer than {few}" if beyond < few else f"{beyond:,}"
+    return Hint(
+        f"{count} rows lie beyond its domain, and are measured as lying at its end, in open labels. "
+        "Name a wider one (--domain)."
+    )
 
 
 def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, ColumnCodes]:

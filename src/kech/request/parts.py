@@ -8,6 +8,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from difflib import get_close_matches
 from functools import cache
 from math import ceil, inf
@@ -45,6 +46,8 @@ MOST_THREADS = 256
 MOST_FOLDED = 1000  # distinct texts of a column whose spellings are compared: it is a category
 LARGEST_FIELD = 127  # ripser holds coefficients in 8 bits with a sign: beyond, it never ends or ends the process
 LARGEST_SEED = 2**63 - 1
+EXACT = 1e15  # whole numbers below it are exact as floats
+LARGEST_END = 1e307  # of a domain: its length must be a float
 SMALLEST_DELTA = 1e-15
 SMALLEST_RATE = 0.001  # of a sample: every larger double is a whole multiple of 2^-64
 ROUNDING = 1e-9  # figures that differ by less are equal
@@ -477,12 +480,25 @@ class AxisChoice(Part, frozen=True):
     grid: Annotated[str | float | None, Field("Grid of this column alone.", "5", choices=GRIDS, numbers=STEPS)] = None
     protect: Annotated[str | None, Field("Protection of this column alone.", "none", choices=PROTECTIONS)] = None
     hierarchy: Annotated[Any, Field("File of the hierarchy of this column.", "trees/job.csv")] = None
+    domain: Annotated[
+        Any,
+        Field(
+            "Domain of numbers or dates, which does not depend on the rows: income=0:500000. Widths are shares of it, "
+            "and no label ends beyond it. By default kech chooses one.",
+            "[0, 500000]",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         set_fields(
-            self, order=as_names(self.order, "--axis"), grid=None if self.grid is None else check_grid(self.grid)
+            self,
+            order=as_names(self.order, "--axis"),
+            grid=None if self.grid is None else check_grid(self.grid),
+            domain=None if self.domain is None else check_domain(self.domain),
         )
         super().__post_init__()
+        if self.domain and (self.hierarchy is not None or not AXIS_KINDS[self.kind or "number"].has_grid):
+            raise BadOption("--domain", "only numbers and dates have a domain. Omit it.")
 
 
 class Goal(Part, frozen=True):
@@ -1073,6 +1089,36 @@ def check_grid(grid: Any) -> str | float:
     if not STEPS.contains(step):
         raise unusable_value("--grid", f"Write {', '.join(GRIDS)}, or a step{STEPS} (for dates, in days).")
     return int(step) if step == int(step) else step
+
+
+def check_domain(domain: Any) -> tuple[Any, Any]:
+    """The two ends of a domain, checked: numbers, or dates as ISO text."""
+    ends = tuple(domain) if isinstance(domain, Iterable) and not isinstance(domain, str | Mapping) else ()
+    low: Any
+    high: Any
+    try:
+        low, high = map(check_date if any(isinstance(end, str | date) for end in ends) else check_end, ends)
+    except (TypeError, ValueError):
+        low = high = None
+    if low is None or not low < high:
+        raise unusable_value("--domain", "Write two numbers, or two dates such as 2020-01-31, the lower one first.")
+    return low, high
+
+
+def check_end(end: Any) -> float:
+    """One end of a domain of numbers."""
+    number = float(end)
+    if isinstance(end, bool) or not abs(number) <= LARGEST_END:
+        raise ValueError
+    return int(number) if number.is_integer() and abs(number) < EXACT else number
+
+
+def check_date(end: Any) -> str:
+    """One end of a domain of dates as text: a day, with the time of day if it is not midnight."""
+    text = str(end) if isinstance(end, date) else end
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?", text):
+        raise ValueError
+    return datetime.fromisoformat(text).isoformat(sep=" ").removesuffix(" 00:00:00")
 
 
 DEFAULT_AXIS = AxisChoice()  # of a column for which the user chose nothing

@@ -78,10 +78,15 @@ def render_table(fields: Iterable[Field]) -> str:
     """A table in Markdown: name in the plan file, option, default, example and help of each field."""
     lines = ["| plan | option | default | example | what it does |", "|---|---|---|---|---|"]
     for field in fields:
-        option = f"`{field.option}`" if field.name in FIELDS and FIELDS[field.name].part == field.part else "`--axis`"
+        option = f"`{field.option}`" if field.name == "domain" or is_option(field) else "`--axis`"
         cells = (f"`{field.name}`", option, format_default(field), f"`{field.example}`", field.help)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
+
+
+def is_option(field: Field) -> bool:
+    """Whether a field has an option of its own; those of one axis share theirs."""
+    return field.name in FIELDS and FIELDS[field.name].part == field.part
 
 
 def format_default(field: Field) -> str:

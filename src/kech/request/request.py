@@ -280,14 +280,16 @@ def parse_axis_choice(column: str, choice: Any, before: AxisChoice | None) -> Ax
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise unusable_value("--axis", f"Choose the kind of column {column!r} among {', '.join(AXIS_KINDS)}.")
-        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind=choice, order=())
+        before = before or DEFAULT_AXIS
+        domain = before.domain if AXIS_KINDS[choice].has_grid else None
+        axis = msgspec.structs.replace(before, kind=choice, order=(), domain=domain)
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or DEFAULT_AXIS, kind="ordered", order=choice, domain=None)
     if needs_order(axis.kind) != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

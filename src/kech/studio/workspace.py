@@ -228,12 +228,16 @@ class OpenTable:
             self.released = [*self.released, msgspec.json.decode(job.body)["file"]]
 
     def release(self, options: dict[str, Any]) -> Job:
-        """Start a release, and say which command does the same, into another folder: none is written twice."""
+        """Start a release, and say which command does the same, into another folder: none is written twice.
+
+        The ledger compares that one with what is written now, and needs its file.
+        """
         job, folder = self.ask("release", options), options["folder"]
         words = ["kech", "release", self.typed_path, "-o", options["file"], "--folder", f"{folder}-again"]
         words += ["--plan", str(Path(folder, "kech.toml"))]
         words += ["--allow-composition"] * options["allow_composition"] + ["--no-ledger"] * (not options["ledger"])
-        job.command = shlex.join([*words, *(word for file in options["earlier"] for word in ("--earlier", file))])
+        earlier = [*options["earlier"], *[str(Path(folder, options["file"]))] * options["ledger"]]
+        job.command = shlex.join([*words, *(word for file in earlier for word in ("--earlier", file))])
         return job
 
     def publish(self, options: dict[str, Any]) -> Job:

@@ -177,6 +177,8 @@ def look_at(table: Table, column: str, edge: str) -> Look:
         return Look(facts, [], [], edge)
     depth = max(0, int(log2(facts.distinct / SAMPLE))) if facts.distinct > SAMPLE else 0
     texts = sorted(table.hash_values(column, depth).texts)
+    if table.request.input.fold_variants:
+        texts = [text.upper() for text in texts]  # names, postcodes and codes are known by their capitals
     numbers = [read_number(text) for text in texts] if facts.numbers == facts.rows - facts.nulls else []
     return Look(facts, texts, numbers, edge)
 

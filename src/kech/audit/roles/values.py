@@ -13,12 +13,23 @@ from ipaddress import ip_address
 
 from kech.audit.roles.given_names import KNOWN
 from kech.audit.roles.names import Clue
-from kech.audit.roles.words import IDENTIFIERS, NAME, NET, OUTCOME, QUASI_IDENTIFIERS, SENSITIVE, TEXT, Meaning
+from kech.audit.roles.words import (
+    ADDRESSES,
+    IDENTIFIERS,
+    NAME,
+    NET,
+    OUTCOME,
+    QUASI_IDENTIFIERS,
+    SENSITIVE,
+    TEXT,
+    Meaning,
+)
 from kech.tables.person_names import split_words
 
 MOSTLY = 0.8  # share of values with a form
 SURE, LIKELY = 0.95, 0.75
 KNOWN_NAMES = 0.3  # share of values that hold a name of the lists, where all look like names
+KNOWN_SMALL = 0.6  # the same where all are written in small letters, as common words are
 FREE_WORDS, FREE_LETTERS = 5, 30  # of a value on average, from which on it is free text
 ICD_DOTS, ICD_LETTERS = 0.2, 8  # share with a dot, or different first letters: cabins of a ship have neither
 
@@ -62,6 +73,13 @@ POSTCODES = re.compile(
     r"|\d{2}-\d{3}"  # Poland
     r"|\d{3} \d{2}"  # Sweden, Czechia
     r"|(AD|B|CH|D|F|I|L|A)-\d{4,5}"  # with the sign of the country
+)
+STREET = re.compile(  # with a number
+    r".{3,}(stra(ß|ss)e|str\.?|weg|platz|allee|gasse|damm|ufer|straat|laan|plein|gracht|kade) ?\d+ ?[a-z]?"
+    r"|\d+[a-z]?,? .*\b(street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way|terrace)\b.*"
+    r"|\d+[a-z]?,? (rue|avenue|boulevard|bd|place|chemin|impasse|allée|quai)\b.*"
+    r"|(calle|avenida|av\.?|plaza|paseo|via|viale|piazza|corso|vicolo|rua|travessa|praça) .*\d+.*",
+    re.I,
 )
 ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?")
 POINT = re.compile(r"\(?-?\d{1,3}\.\d{3,}[,; ]+-?\d{1,3}\.\d{3,}\)?")
@@ -148,10 +166,11 @@ def is_icd(texts: Sequence[str]) -> bool:
 
 def are_people(texts: Sequence[str]) -> bool:
     """Whether nearly all have the form of names, and many hold a name of the lists or a title."""
-    if sum(bool(PERSON.fullmatch(text)) and text[:1].isupper() for text in texts) < MOSTLY * len(texts):
+    are_small = all(text == text.lower() for text in texts)
+    formed = sum(bool(PERSON.fullmatch(text)) and (are_small or text[:1].isupper()) for text in texts)
+    if len(texts) < 5 or formed < MOSTLY * len(texts):
         return False
-    known = sum(holds_name(text) for text in texts)
-    return len(texts) >= 5 and known >= KNOWN_NAMES * len(texts)
+    return sum(map(holds_name, texts)) >= (KNOWN_SMALL if are_small else KNOWN_NAMES) * len(texts)
 
 
 def holds_name(text: str) -> bool:
@@ -179,5 +198,6 @@ FORMS: tuple[tuple[str, Callable[[str], object], float], ...] = (
     ("official numbers of people", OFFICIAL.fullmatch, SURE),
     ("postcode", POSTCODES.fullmatch, LIKELY),
     ("coordinates", POINT.fullmatch, SURE),
+    (ADDRESSES, STREET.fullmatch, SURE),
     ("telephone numbers", is_phone, LIKELY),
 )

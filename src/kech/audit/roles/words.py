@@ -95,7 +95,8 @@ IDENTIFIERS = (
     Meaning(
         THINGS,
         "identifier",
-        """license_plate licence_plate number_plate nummernschild autokennzeichen vin matricula_coche targa
+        """license_plate licence_plate number_plate plate plates vehicle_registration kfz_kennzeichen
+        nummernschild autokennzeichen vin matricula_coche targa
         kenteken immatriculation ticket ticket_number ticket_no booking_reference barcode serial_number""",
     ),
     Meaning("pictures or prints of people", "identifier", "photo photograph ~picture foto fingerprint voiceprint"),

@@ -17,8 +17,8 @@ export function drawHierarchy(column) {
   const put = (change) => edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], ...change }; next.plan.cut.levels = null; }, "axis");
   const rules = (kind) => state.axisKinds[kind] ?? {}, isLine = (kind) => rules(kind || type).has_grid, hasEdges = !axis.hierarchy && isLine(axis.kind);
   const isMany = distinct > MOST_VALUES && !axis.hierarchy, entry = isMany ? null : need("hierarchy", { column }) ?? find("hierarchy", { column });
-  const kind = select([["", t("kind:")], ...optionsOf("axes.kind", "kind")], axis.kind ?? "", (value) => (rules(value).needs_order ? askOrder(value) : put({ kind: value, order: null, grid: isLine(value) ? axis.grid : null })));
-  const askOrder = (kind) => put({ kind, order: entry?.data ? leavesOf(plant(entry.data.tree), MANY).map(({ label }) => label).sort() : [], grid: null });
+  const kind = select([["", t("kind:")], ...optionsOf("axes.kind", "kind")], axis.kind ?? "", (value) => (rules(value).needs_order ? askOrder(value) : put({ kind: value, order: null, grid: isLine(value) ? axis.grid : null, domain: isLine(value) ? axis.domain : null })));
+  const askOrder = (kind) => put({ kind, order: entry?.data ? leavesOf(plant(entry.data.tree), MANY).map(({ label }) => label).sort() : [], grid: null, domain: null });
   return [h("div", { class: "fields" }, field(t("kind"), kind),
     hasEdges && field(t("grid"), input("text", String(axis.grid ?? state.plan.labels.grid ?? defaultOf("grid")), (text) => put({ grid: fieldOf("axes.grid").choices.includes(text.trim()) ? text.trim() : Number(text) || text }), { size: 10 }), t("gridHint")),
     rules(axis.kind).needs_order && field(t("order"), h("textarea", { rows: 5, onchange: (event) => put({ order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), t("orderHint"))),
@@ -50,7 +50,7 @@ function tree(found, column, isLine) {
         chosen = (await send(new Blob([toLines(plant(padded.tree))]), "padded.csv")).hierarchy;
       }
       edited.delete(key);
-      await edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], hierarchy: chosen, kind: null, grid: null, order: null }; next.plan.cut.levels = null; }, "axis");
+      await edit((next) => { next.plan.axes[column] = { ...next.plan.axes[column], hierarchy: chosen, kind: null, grid: null, order: null, domain: null }; next.plan.cut.levels = null; }, "axis");
       say(t("used", { column: quoted(column) }));
     } catch (fault) {
       replace(trouble, refusal(fault));

@@ -766,7 +766,7 @@ const de = {
 
 // An option, and in {} the key of the label of the field that sets it.  Letters are the same on every page.
 export const FIELDS = {
-  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}",
+  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}", "--domain": "the domain in the plan",
   "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
   "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
   "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
@@ -884,6 +884,8 @@ const GERMAN = [
   [/^Close one of them first\.$/, "Schließen Sie zuerst eine davon."],
   [/^This table is closed\.$/, "Diese Tabelle ist geschlossen."],
   [/^Open it again\.$/, "Öffnen Sie sie wieder."],
+  [/^(?:fewer than (\d+)|([\d,]+)) rows lie beyond its domain, and are measured as lying at its end, in open labels\.$/, (_, few, rows) => `${few ? `weniger als ${few}` : rows} Zeilen liegen jenseits ihrer Domäne; sie zählen als an deren Ende liegend, in offenen Angaben.`],
+  [/^Name a wider one \(--domain\)\.$/, "Eine weitere lässt sich im Plan nennen (domain)."],
   [/^(?:1 row lies|([\d,]+) rows lie) far from all others\.$/, (_, rows) => `${rows ?? 1} Zeile${rows ? "n liegen" : " liegt"} weit ab von allen anderen.`],
   [/^Check for an error, declare it missing \(--null-values\), or allow --suppress\.$/, "Ist es ein Fehler? Sonst als fehlend erklären ({nulls} unter {file}), oder Zeilen weglassen ({suppress} unter {advanced})."],
   [/^Most rows have a value of their own\.$/, "Die meisten Zeilen haben einen eigenen Wert."],
@@ -1294,7 +1296,7 @@ function asGerman(text, columns) {
   const isolating = new RegExp(`(?<![^ ])(?:${known})(?= isolates | keeps the last tenth | the last tenth)`, "g");
   const kept = (known ? text.replace(isolating, keep) : text).replace(/(?<=^levels of ).+(?=; between them the \w+$)/, keep);
   const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), kept);
-  const written = told === kept ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
+  const written = told === kept && !/^H\d: /.test(kept) ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
   return names.reduce((words, name, at) => words.replace(String.fromCharCode(PRIVATE_USE + at), () => name), written);
 }
 
@@ -1312,7 +1314,7 @@ export function tellPicture(svg, columns) {
     const all = written ? "" : lines.map((line, at) => `<text y="${first + 18 * at}" x="20" fill="#767676">${line} </text>`).join("");
     written = true;
     return all;
-  }).replace(/(<text [^>]*>)([^<]+)<\/text>/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text, columns)}</text>`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
+  }).replace(/(<(?:text|tspan) [^>]*>)([^<]+)/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text, columns)}`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
 }
 
 function wrap(text, most) {
