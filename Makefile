@@ -74,6 +74,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/people.py
 	$(BIN)/python benchmarks/roles.py
 	$(BIN)/python benchmarks/series.py
+	$(BIN)/python benchmarks/rekeyed.py
 	$(BIN)/python -m benchmarks.public
 
 # The manual as a site; a warning of Sphinx is an error.

@@ -56,15 +56,13 @@ def share_database() -> None:
             shared[0].execute("SET GLOBAL timezone = 'UTC'")
         return shared[0]
 
-    def link_source(self: Any, path: Path | None) -> None:
-        if path is not None:
-            (self.folder / "source").symlink_to(path.resolve())
-            self._origin = path, path.stat()
+    def lock_nothing(_self: Any, *_allowed: Path) -> None:
+        """The next engine opens another file."""
 
     def remove_only(_connection: Any, folder: Path, handle: int) -> None:
         module.remove_folder(folder, handle)
 
-    module.DuckDB._connect, module.DuckDB._lock, module.close_and_remove = connect, link_source, remove_only
+    module.DuckDB._connect, module.DuckDB._lock, module.close_and_remove = connect, lock_nothing, remove_only
 
 
 def empty_database(connection: Any) -> None:

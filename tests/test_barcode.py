@@ -409,13 +409,22 @@ def test_no_hole_delays_a_partition_and_its_classes_are_counted_where_rows_may_b
         assert (start.at_least, start.at_most, start.classes) == (0.25, 0.25, 2)
 
 
-def test_it_is_said_which_holes_were_computed_where_not_all_were():
-    points = line_points(np.random.default_rng(3).random((40, 4)))
+@pytest.mark.parametrize("suppress", [0.0, 0.2])
+def test_it_is_said_which_holes_were_computed_where_not_all_were(suppress):
+    """And how many components are large enough at the lower eps; the definition counts them."""
+    lonely = np.full(4, 2.0)
+    points = line_points(np.vstack([np.random.default_rng(3).random((39, 4)), lonely]))
     known = build_barcode(points, "box", 1, threads=1)
-    reasons = [barcode.find_start("homological", 3).reason for barcode in (known, replace(known, holes={}))]
+    starts = [barcode.find_start("homological", 3, suppress) for barcode in (known, replace(known, holes={}))]
+    for start, after in zip(starts, (", without holes up to dimension 1; others", ", but holes"), strict=True):
+        parts = components(distances(points, "box"), start.at_least + 1e-12)
+        large = [part for part in parts if len(part) >= 3]
+        without = f" (without {40 - sum(map(len, large))} rows)" * (len(large) < len(parts))
 
-    assert reasons[0].endswith("at the lower eps, without holes up to dimension 1; others were not computed")
-    assert reasons[1].endswith("from the lower eps on, but holes were not computed")
+        assert start.at_least < start.at_most
+        assert bool(without) == bool(suppress)
+        assert start.reason.startswith(f"at the lower eps {len(large)} component")
+        assert start.reason.endswith(f"{without} are large enough{after} were not computed")
 
 
 def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_path, run):

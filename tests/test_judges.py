@@ -113,6 +113,7 @@ def test_nists_figures_stand_beside_ours_or_their_absence_is_explained():
     assert "not at hand here" in say_nist([])
     told = say_nist([{"tool": "kech", "k_marginal": 981.8, "propensity": 0.0027, "unique_matched": 16.6}])
     assert "| kech | 982 | 0.003 | 16.6 % |" in told and "| AIM, eps 1 (synthetic) | 976 |" in told
+    assert "| kech | no verdict: KeyError |  |  |" in say_nist([{"tool": "kech", "failed": "KeyError"}])
 
 
 def test_an_outcome_can_be_learned(tmp_path):

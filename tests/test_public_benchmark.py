@@ -4,6 +4,7 @@ import csv
 import sys
 
 import pytest
+from benchmarks.public.__main__ import run_tool
 from benchmarks.public.families import FAMILIES, PublicTable, make_table
 from benchmarks.public.judge import judge_release
 from benchmarks.public.peers import CUTS, publish
@@ -80,3 +81,13 @@ def test_what_peers_need_is_installed_only_when_one_of_them_is_started(source, t
     tools["kech"](source, 7, tmp_path / "x.csv")
     assert asked == []
     assert tools["Mondrian"](source, 7, tmp_path / "x.csv")[0] == "python" and asked == ["install"]
+
+
+@pytest.mark.parametrize("header", [("age", "sex", "secret"), ("age", "sex")])
+def test_a_tool_whose_file_cannot_be_judged_ends_no_run(header, source, tmp_path):
+    """Neither a label that nobody can read nor a column that is missing."""
+    made = write_rows(tmp_path / "made.csv", [("about 30", "f", "flu")[: len(header)]], header)
+    copy = own_tool(f'{sys.executable} -c \'import shutil; shutil.copy("{made}", "{{target}}")\'')
+    line = run_tool(copy, source, 2, tmp_path / "released.csv", 60)
+
+    assert line["outcome"] == "failed" and line["why"].startswith("its file cannot be judged: ")

@@ -983,6 +983,24 @@ def test_rows_that_get_other_keys_two_a_month_are_known_again_in_the_third(serie
     assert publish(series, [*again[:4], *again[6:], *rows[130:]], tmp_path / "four.csv")["series"]["version"] == 4
 
 
+def test_the_claim_page_says_how_many_rows_under_other_keys_were_seen():
+    """Of each kind of history, as `benchmarks/rekeyed.py` counted it."""
+    root = Path(__file__).parents[1]
+    found = json.loads((root / "benchmarks/results/rekeyed.json").read_text("utf-8"))
+    refused, page = found["refused"], (root / "docs/explanation/claims/series.md").read_text("utf-8").split()
+    seen = [refused[kind] for kind in ("k at once", "k - 1 a month", "1 a month")]
+    changed = [count for kind, count in refused.items() if kind.endswith("year older") and "most" not in kind]
+    changed.append(refused["most, a year older, of known people"])
+
+    said = "Of {} made-up years each (`benchmarks/rekeyed.py`), K at once were seen in {}, K - 1 a month in {}, one a"
+    assert f"{said.format(found['histories'], *seen[:2])} month in {seen[2]};" in " ".join(page)
+    assert refused["k - 1 a month, common cells"] == 0 and refused["most, a year older"] == found["histories"]
+    assert f"seen in {sum(changed)} of {len(changed) * found['histories']}" in " ".join(page)
+    innocent = [count for kind, count in refused.items() if kind.startswith("others")]
+    words = {0: "none", 1: "one"}
+    assert f"Of {2 * found['histories']} innocent years {words[sum(innocent)]} was refused" in " ".join(page)
+
+
 @pytest.mark.parametrize("departures", ["hold", "withdraw"])
 def test_rows_that_left_long_ago_are_known_again_under_other_keys(series, tmp_path, departures):
     """Versions 2 and 3 have none of the first 60 rows; 40 of them come back with other keys."""

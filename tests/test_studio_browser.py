@@ -1238,12 +1238,16 @@ def test_pictures_are_told_in_german(visit, tmp_path, counted):
         "barcode": kech.search_partitions(kech.compute_barcode(table), [3]),
         "zigzag": kech.compute_zigzag(table, "diagonal"),
     }
+    if counted == "rows":
+        columns = {"quasi_identifiers": ["age", "zip", "moved_in"]}
+        shapes["holes"] = kech.compute_barcode(kech.read_table(generate_town(900), **columns), max_dimension=None)
     page = visit().page
     for name, shape in shapes.items():
         shape.plot(
             file := tmp_path / f"{name}.svg", **({} if name == "profile" else {"k": 3 if name == "zigzag" else (3,)})
         )
         drawn = file.read_text("utf-8")
+        assert name != "holes" or ">holes<tspan" in drawn
         assert tell_picture(page, drawn, columns["quasi_identifiers"], "en") == drawn
         told = tell_picture(page, drawn, columns["quasi_identifiers"], "de")
         words = set(re.findall("[a-z]+", " ".join(re.findall(r"<text[^>]*>([^<]*)", told))))

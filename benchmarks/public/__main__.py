@@ -104,7 +104,10 @@ def run_tool(tool: tools.Tool, table: families.PublicTable, k: int, target: Path
         return line
     if not target.exists():
         return line | {"outcome": "failed", "why": "it wrote no file"}
-    judged = judge_release(table, target)
+    try:
+        judged = judge_release(table, target)
+    except (ValueError, KeyError) as fault:
+        return line | {"outcome": "failed", "why": f"its file cannot be judged: {fault}"[:200]}
     return line | {"loss": judged.pop("gcp")} | judged
 
 

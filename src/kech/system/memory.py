@@ -56,6 +56,7 @@ RIPSER_BYTES = 70_000_000  # ripser and the libraries that it reads
 RIPS_BYTES, RIPS_AXIS_BYTES = 55, 7.5  # the square of the points while ripser reduces pairs, and each axis
 CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed
 SIMPLEX_BYTES = 60  # a simplex that ripser reduces for a higher dimension
+QHULL_BYTES = 30_000_000  # Qhull and the libraries that it reads
 DELAUNAY_BYTES, DELAUNAY_GROWTH = 700, 1.42  # a cell of the Delaunay complex, and its growth with each axis
 # comparing with earlier releases: release.admission; measured on 20,000 rows of 20 columns in four releases
 ROW_BYTES = 300  # a row of a release

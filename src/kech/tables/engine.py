@@ -40,6 +40,7 @@ LONGEST_FLOAT = 24  # characters of the longest exact double
 MOST_SHORT = 1 << 31  # numbers that fit an INTEGER
 ASSIGNING = "assigning rows to classes"
 LEAVING = "leaving rows out"
+MOST_HERE = 1_000_000  # rows chosen among those on workers that are worked on here
 CHOOSING = "choosing rows"
 
 
@@ -366,9 +367,17 @@ class Engine:
         rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.point = {split.number}"
         return self._leave_out(sql.surplus_rows(rows))
 
-    def choose(self, numbers: NDArray[np.int64]) -> "Engine":
-        """A new engine with a copy of the rows with these numbers."""
+    def choose(self, numbers: NDArray[np.int64], start: Callable[[], Any]) -> "Engine":
+        """A new engine with a copy of the rows with these numbers.
+
+        Few rows leave their workers for a new backend: a query of Spark takes as long for a hundred rows as for many.
+        """
         self.backend.put("chosen", pa.table({"r": numbers}), CHOOSING)
+        if self.backend.on_workers and len(numbers) <= MOST_HERE:
+            here = start()
+            rows = self.backend.read(f"{sql.chosen_rows(self.layout)} ORDER BY kept.r", CHOOSING)
+            here.load_arrow(spread_columns(rows), sorted(self.layout.columns), (), CHOOSING)
+            return Engine(here)
         some = self._branch()
         some._make("kept", sql.chosen_rows(self.layout), CHOOSING)
         return some
@@ -574,6 +583,14 @@ def normalize_spelling(text: str) -> str:
 def as_array(table: Any, name: str, kind: Any) -> NDArray[Any]:
     """A column of an Arrow table as an array."""
     return np.asarray(table[name].to_numpy(), kind)
+
+
+def spread_columns(rows: Any) -> Any:
+    """A stream of rows whose column c<i> is at position i, as in the source; others are empty."""
+    at = {int(name[1:]): name for name in rows.column_names if name != "r"}
+    empty = pa.nulls(rows.num_rows)
+    cells = {at.get(i, f"none{i}"): rows[at[i]] if i in at else empty for i in range(1 + max(at))}
+    return pa.table(cells).to_reader()
 
 
 def rename_columns(stream: Any, names: Sequence[str]) -> Any:

@@ -255,7 +255,8 @@ class Table:
     def choose(self, numbers: NDArray[np.int64], axes: Mapping[str, AxisChoice]) -> "Table":
         """The table with only the rows of these numbers, and these axes; usable until this table is closed."""
         request = replace_part(self.request, axes={**self.request.axes, **axes})
-        return replace(self, engine=self.engine.choose(numbers), request=request)
+        start = partial(DuckDB, memory=self.limit, threads=1 if len(numbers) <= FEW_ROWS else self.threads)
+        return replace(self, engine=self.engine.choose(numbers, start), request=request)
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source with all columns; it does not depend on the order of rows."""

@@ -35,9 +35,9 @@ SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what 
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 1_000
 NOT_ASKED = "holes not computed: among {points:,} points on {axes} columns that may take long (--max-dimension 1)"
-NO_HOLES = "components are large enough from the lower eps on, but holes were not computed"
+NO_HOLES = "at the lower eps {components} are large enough, but holes were not computed"
 NOT_ALL_HOLES = (
-    "components are large enough at the lower eps, without holes up to dimension {top}; others were not computed"
+    "at the lower eps {components} are large enough, without holes up to dimension {top}; others were not computed"
 )
 NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
@@ -263,14 +263,17 @@ class WeightedBarcode:
         if reading == "partition":
             latest.append(self._partition_regimes(k))
             bars = replace(self, holes={})
-        earliest = first_start(bars._steps("homological", k, limit)).at_least
+        early = first_start(bars._steps("homological", k, limit))
         start = min((first_start(regimes or []) for regimes in latest), key=lambda one: (one.at_most, -one.classes))
-        reason = self.explain_holes() if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
-        return replace(start, at_least=earliest, reason=reason * (earliest < start.at_most))
+        reason = self.explain_holes(early) if reading == "homological" else NOT_WITHOUT if suppress else NOT_SEARCHED
+        return replace(start, at_least=early.at_least, reason=reason * (early.at_least < start.at_most))
 
-    def explain_holes(self) -> str:
-        """Why it is not known from where on there is no hole."""
-        return NOT_ALL_HOLES.format(top=max(self.holes)) if self.holes else NO_HOLES
+    def explain_holes(self, start: RegimeStart) -> str:
+        """Why it is not known from where on there is no hole; how many components are large enough by then."""
+        without = f" (without {start.suppressed:,} rows)" * bool(start.suppressed)
+        components = f"{start.classes:,} component{'s' * (start.classes != 1)}{without}"
+        reason = NOT_ALL_HOLES if self.holes else NO_HOLES
+        return reason.format(components=components, top=max(self.holes, default=0))
 
     def describe(self, k: int, suppress: float = 0.0) -> dict[str, Any]:
         """What is known at one k: rows in components of k, what cuts reach, the column that isolates, releases."""

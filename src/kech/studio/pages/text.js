@@ -1296,7 +1296,7 @@ function asGerman(text, columns) {
   const isolating = new RegExp(`(?<![^ ])(?:${known})(?= isolates | keeps the last tenth | the last tenth)`, "g");
   const kept = (known ? text.replace(isolating, keep) : text).replace(/(?<=^levels of ).+(?=; between them the \w+$)/, keep);
   const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), kept);
-  const written = told === kept ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
+  const written = told === kept && !/^H\d: /.test(kept) ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
   return names.reduce((words, name, at) => words.replace(String.fromCharCode(PRIVATE_USE + at), () => name), written);
 }
 
@@ -1314,7 +1314,7 @@ export function tellPicture(svg, columns) {
     const all = written ? "" : lines.map((line, at) => `<text y="${first + 18 * at}" x="20" fill="#767676">${line} </text>`).join("");
     written = true;
     return all;
-  }).replace(/(<text [^>]*>)([^<]+)<\/text>/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text, columns)}</text>`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
+  }).replace(/(<(?:text|tspan) [^>]*>)([^<]+)/g, (_, head, text) => `${head}${text.endsWith(" ") ? text.trimEnd() : asGerman(text, columns)}`).replace(` height="${down}"`, ` height="${tall}"`).replace(`viewBox="0 0 ${across} ${down}"`, `viewBox="0 0 ${across} ${tall}"`);
 }
 
 function wrap(text, most) {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kech.axes import LineAxis
 from kech.errors import BadOption, ResourceError
 from kech.points.points import Points
-from kech.system.memory import DELAUNAY_BYTES, DELAUNAY_GROWTH
+from kech.system.memory import DELAUNAY_BYTES, DELAUNAY_GROWTH, QHULL_BYTES
 from kech.topology.filtration import Filtration
 from kech.topology.homology.reduction import (
     ADVICE,
@@ -133,7 +133,7 @@ def triangulate(coordinates: Floats) -> NDArray[np.int32]:
 
 def cells_bytes(cells: float, axes: int) -> int:
     """What the Delaunay complex and its reduction may need, measured for 2 to 8 axes."""
-    return int(cells * DELAUNAY_BYTES * DELAUNAY_GROWTH**axes)
+    return QHULL_BYTES + int(cells * DELAUNAY_BYTES * DELAUNAY_GROWTH**axes)
 
 
 def build_skeleton(cells: NDArray[np.int32]) -> list[Faces]:
