@@ -4,7 +4,16 @@ import csv
 
 import numpy as np
 import pytest
-from benchmarks.judges.__main__ import attack_rows, cost_rows, find_verdict, say_nist, say_won_back
+from benchmarks.judges.__main__ import (
+    ALIKE,
+    attack_rows,
+    cost_rows,
+    find_verdict,
+    say_newer,
+    say_nist,
+    say_price,
+    say_won_back,
+)
 from benchmarks.judges.cells import build_features, draw_features, write_twin
 from benchmarks.judges.outcomes import TABLES, make_split
 from benchmarks.public.families import FAMILIES, PublicTable
@@ -114,6 +123,22 @@ def test_nists_figures_stand_beside_ours_or_their_absence_is_explained():
     told = say_nist([{"tool": "kech", "k_marginal": 981.8, "propensity": 0.0027, "unique_matched": 16.6}])
     assert "| kech | 982 | 0.003 | 16.6 % |" in told and "| AIM, eps 1 (synthetic) | 976 |" in told
     assert "| kech | no verdict: KeyError |  |  |" in say_nist([{"tool": "kech", "failed": "KeyError"}])
+
+
+def test_what_was_measured_later_names_its_commit():
+    lines = {"sdnist": [{"tool": "kech", "commit": "1a2b3c4d"}], "anonymeter": [{"tool": "kech"}]}
+    assert say_newer(lines) == "\nMeasured later: sdnist on kech (commit 1a2b3c4d)."
+    assert say_newer({"anonymeter": [{"tool": "kech"}]}) == ""
+
+
+def test_the_price_of_classes_that_are_alike_is_said():
+    usual = {"table": "adult", "tool": "kech", "loss": 0.13}
+    alike = {"table": "adult", "tool": ALIKE, "loss": 0.25, "inference": {"attack": 0.62, "control": 0.63}}
+    told = say_price({"models": [usual], "anonymeter": [usual, alike]})
+    assert told == (
+        "On adult, `kech --t 0.1` leaves 0.620 right against 0.630 of the control; its loss is 0.250 in place of 0.130."
+    )
+    assert say_price({"models": [], "anonymeter": [usual]}) == ""
 
 
 def test_an_outcome_can_be_learned(tmp_path):

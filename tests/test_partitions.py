@@ -1,5 +1,7 @@
 """Partitions at any size: eps* lies between the bound and what was found, and is exact for a few dozen rows."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,6 +11,7 @@ from kech.errors import BadOption, ResourceError
 from kech.topology.barcode import build_barcode
 from kech.topology.filtration import build_filtration
 from kech.topology.minimal import best_partitions, find_class_counts_by_program
+from kech.topology.profile import build_profile
 from test_minimal import METRICS, small_sets
 from topology_oracles import coordinates, line_points, mixed_points
 
@@ -73,6 +76,18 @@ def test_the_stretch_holds_the_exact_eps(metric, monkeypatch):
         assert reached.eps_at_least <= exact + 1e-11
         assert exact <= reached.eps_at_most + 1e-11
         assert reached.eps_at_most <= 2 * reached.eps_at_least or metric == "ball"
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("kind", ["uniform", "grid", "clusters"])
+def test_forty_rows_are_searched_within_ten_seconds(metric, kind):
+    points = line_points(coordinates(np.random.default_rng(33), kind, 40, 3))
+    began = time.process_time()
+    eps, classes = find_class_counts_by_program(points, 3, metric)[0]
+
+    assert time.process_time() - began < 10
+    assert eps >= build_profile(points, metric).eps_for(3, [1.0])[0] - 1e-11
+    assert 1 <= classes <= 13
 
 
 def test_mixed_columns_and_large_tables_have_a_stretch_too():

@@ -127,7 +127,7 @@ def test_without_holes_the_radii_between_which_k_begins_to_hold_are_said_and_not
     assert f"One eps for all rows, homological: {begin}." in words(ax.figure)
     assert "k = 3: rows joined with 2 others or more: all from eps 0.214" in words(ax.figure)
     assert "holes\nnot\ncomputed" in words(ax)
-    assert "from the lower eps on, but holes were not computed." in words(ax.figure)
+    assert "At the lower eps 2 components are large enough, but holes were not computed." in words(ax.figure)
     assert not [one for one in ax.collections if one.get_gid() == "regimes"]
 
 

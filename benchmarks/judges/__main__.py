@@ -262,7 +262,8 @@ twelve that learns nothing is above it by chance. anonymeter reads values, not l
 a tenth of what was asked, that is no verdict.
 
 **What k leaves to inference.** One row in k is the person's own, so a guess from a class is right about
-(1 - control) / k more often: 0.03 on adult at k = {K}. No k alone removes that; `--l` and `--t` make classes alike.
+(1 - control) / k more often: 0.03 on adult at k = {K}. No k alone removes that. `--t` makes classes alike, at a price.
+{say_price(lines)}
 
 {attacked}
 
@@ -337,6 +338,18 @@ twin calls rare is one of NIST's dictionary that the release does not list. The 
 of these columns it publishes one release that is not synthetic, sdcMicro's.
 
 {draw(["tool", "k-marginals", "propensity", "matched"], rows)}"""
+
+
+def say_price(lines: Mapping[str, list[dict[str, Any]]]) -> str:
+    """What classes that are alike leave to inference, and how much more they lose."""
+    usual = {line["table"]: line["loss"] for line in lines["models"] if line["tool"] == "kech" and "loss" in line}
+    return "\n".join(
+        f"On {line['table']}, `{ALIKE}` leaves {line['inference']['attack']:.3f} right against "
+        f"{line['inference']['control']:.3f} of the control; its loss is {line['loss']:.3f} in place of "
+        f"{usual[line['table']]:.3f}."
+        for line in lines["anonymeter"]
+        if line["tool"] == ALIKE and "failed" not in line
+    )
 
 
 def say_newer(lines: Mapping[str, list[dict[str, Any]]]) -> str:
