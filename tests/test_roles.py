@@ -153,6 +153,18 @@ def test_addresses_and_plates_that_repeat_are_never_published():
     assert found["road"].role != "identifier"
 
 
+def test_names_of_people_are_not_published_for_what_their_column_is_called():
+    """Suspects and tenants have several rows; the few candidates of an election are what somebody voted."""
+    rng = np.random.default_rng(6)
+    given, family = ("Anna", "Peter", "Maria", "Paul", "Laura"), ("Weber", "Smith", "Garcia", "Rossi", "Silva", "Moore")
+    people = [f"{first} {last}" for first in given for last in family]
+    columns = {name: rng.choice(people, 300) for name in ("suspect", "Mieter", "defendant_verdict")}
+    columns |= {"vote": rng.choice(people[:6], 300), "card": rng.choice([f"C{i}X" for i in range(90)], 300)}
+    found = guess({"age": rng.integers(20, 60, 300)} | columns | {"zz": rng.integers(0, 9, 300)})
+    assert {found[name].role for name in ("suspect", "Mieter", "defendant_verdict", "card")} <= {"identifier", "person"}
+    assert found["vote"].role == "sensitive"
+
+
 def test_values_that_all_differ_are_identifiers_and_flags_are_none():
     rows = range(60)
     found = guess(

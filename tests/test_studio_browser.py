@@ -603,6 +603,7 @@ def test_a_hierarchy_is_edited_kept_while_another_column_is_seen_and_used(visit)
     expect(page.get_by_label("k", exact=True)).to_have_value("3")
     settled(visitor)
     visitor.press("zip: how it is blurred")
+    page.get_by_label("A value").wait_for()
     expect(page.locator(".tree")).to_contain_text("harbour")
     assert visitor.trouble == []
 

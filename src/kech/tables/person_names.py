@@ -14,7 +14,7 @@ NOUNS = """
     patienten patientin personen kunde kunden kundin klient klienten mandant mandanten versicherte versicherten
     versicherter mitglied mitglieds mitglieder mitarbeiter mitarbeiterin beschaftigte beschaftigten angestellte
     teilnehmer teilnehmerin proband probanden befragte befragten nutzer benutzer schuler schueler studenten studierende
-    studierenden haushalt haushalts burger buerger spender
+    studierenden haushalt haushalts burger buerger spender mieter mieterin
     patiente personne cliente usager utilisateur utilisatrice membre adherent assure employe salarie participante sujet
     repondant eleve etudiant etudiante beneficiaire menage foyer abonne individu
     paciente persona usuario usuaria miembro socio socia empleado empleada trabajador trabajadora sujeto encuestado

@@ -193,7 +193,7 @@ def guess_role(column: str, look: Look) -> Guess:
     seen = None if look.is_number or look.is_date else read_values(look.texts, look.share)
     named = [clue for clue in read_name(column) if fits(clue, column, look)]
     by_name = named[0] if named else None
-    if seen and seen.meaning.role == "identifier" and overrules(seen, by_name):
+    if seen and seen.meaning.role == "identifier" and overrules(seen, by_name, look):
         return as_guess(seen, by_name)
     if look.is_date:
         about = by_name if by_name and by_name.meaning.role == "quasi-identifier" else None
@@ -219,11 +219,16 @@ def are_codes(column: str, by_name: Clue, look: Look) -> bool:
     return says in UNORDERED and 2 <= look.facts.distinct <= most and not are_years
 
 
-def overrules(seen: Clue, by_name: Clue | None) -> bool:
-    """Whether values say more than a name: their form is sure, they are free text, or the name is weak."""
+def overrules(seen: Clue, by_name: Clue | None, look: Look) -> bool:
+    """Whether values say more than a name: their form is sure, they are free text, or the name is weak.
+
+    Names of people are never published for what the column is called, as `suspect`, unless they are as few as
+    candidates of an election.
+    """
     if by_name is None or by_name.meaning.role == "identifier":
         return True
-    return seen.confidence >= SURE or seen.meaning.says == TEXT or by_name.confidence < GLUED
+    are_people = seen.meaning.says == NAME and by_name.meaning.role == "sensitive" and look.facts.distinct > MOST_CODES
+    return are_people or seen.confidence >= SURE or seen.meaning.says == TEXT or by_name.confidence < GLUED
 
 
 def as_guess(clue: Clue, other: Clue | None) -> Guess:

@@ -47,7 +47,7 @@ IDENTIFIERS = (
         prenom prenoms nom_de_famille nom_famille nom_naissance nom_usuel ~nombre nombres apellido apellidos
         primer_apellido segundo_apellido nombre_completo ~nome cognome nome_cognome nominativo sobrenome
         apelido nome_proprio nome_completo nome_mae voornaam voornamen achternaam familienaam tussenvoegsel
-        roepnaam ~naam""",
+        roepnaam ~naam ~mieter ~mieterin""",
     ),
     Meaning(
         "e-mail addresses",
@@ -82,7 +82,7 @@ IDENTIFIERS = (
     Meaning(
         "accounts and cards",
         "identifier",
-        """iban bic account_number ~account bank_account kontonummer ~konto bankverbindung credit_card_number
+        """iban bic account_number ~account ~card ~pin bank_account kontonummer ~konto bankverbindung credit_card_number
         card_number cc_num ccnum kartennummer cuenta_bancaria numero_cuenta conto_corrente rekeningnummer
         numero_conta compte_bancaire numero_compte""",
     ),
