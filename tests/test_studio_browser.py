@@ -611,7 +611,11 @@ def test_a_hierarchy_is_edited_kept_while_another_column_is_seen_and_used(visit)
 def save_plan(visitor, files):
     """The files that come with a plan, by their names."""
     found = []
-    visitor.page.on("download", lambda file: found.append(file))
+
+    def keep(file):
+        found.append(file)
+
+    visitor.page.on("download", keep)
     visitor.press("Save the plan")
     while len(found) < files:
         visitor.page.wait_for_timeout(50)
