@@ -4,7 +4,7 @@ import csv
 import sys
 
 import pytest
-from benchmarks.public.__main__ import run_tool
+from benchmarks.public.__main__ import parse_arguments, run_tool
 from benchmarks.public.families import FAMILIES, PublicTable, make_table
 from benchmarks.public.judge import judge_release
 from benchmarks.public.peers import CUTS, publish
@@ -73,6 +73,24 @@ def test_a_command_line_of_ones_own_is_filled_in(source, tmp_path):
         "7",
         "age,sex",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--tool", "mine"], "--tool mine: there is no command. Write NAME=COMMAND"),
+        (["--tool", "mine=python mine.py {sourc}"], "--tool mine: nothing is called {sourc}. Write {source}, {target}"),
+        (["--tool", "mine=python mine.py {}"], "--tool mine: nothing is called {}. Write {source}"),
+        (["--tool", "mine=no-such-program {source}"], "--tool mine: there is no program no-such-program"),
+        (["--tool", "mine='python {source}"], "--tool mine: No closing quotation"),
+        (["--only", "Mondrain"], "--only: no tool is called Mondrain. Write kech, "),
+    ],
+)
+def test_a_tool_that_cannot_be_started_is_refused_before_anything_runs(words, complaint, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["public", *words])
+    with pytest.raises(SystemExit, match="2"):
+        parse_arguments()
+    assert complaint in capsys.readouterr().err
 
 
 def test_what_peers_need_is_installed_only_when_one_of_them_is_started(source, tmp_path):

@@ -67,7 +67,22 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND", help=tools.__doc__)
     parser.add_argument("--cap", type=float, default=300, help="seconds after which a tool is stopped")
     parser.add_argument("--page", action="store_true", help="measure nothing; draw the page again")
-    return parser.parse_args()
+    choice = parser.parse_args()
+    choice.tools = choose_tools(choice, parser)
+    return choice
+
+
+def choose_tools(choice: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, tools.Tool]:
+    """The tools that run, by name; the parser says what is wrong with one of them."""
+    known = tools.known_tools(peers_python)
+    for name, _, command in (text.partition("=") for text in choice.tool):
+        try:
+            known[name] = tools.own_tool(command)
+        except ValueError as fault:
+            parser.error(f"--tool {name}: {fault}")
+    if unknown := [name for name in choice.only or () if name not in known]:
+        parser.error(f"--only: no tool is called {', '.join(unknown)}. Write {', '.join(known)}.")
+    return {name: tool for name, tool in known.items() if name in (choice.only or known)}
 
 
 def is_whole(choice: argparse.Namespace) -> bool:
@@ -77,10 +92,6 @@ def is_whole(choice: argparse.Namespace) -> bool:
 
 def run(choice: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """One line for each table, k and tool."""
-    running = tools.known_tools(peers_python) | {
-        name: tools.own_tool(command) for name, _, command in (text.partition("=") for text in choice.tool)
-    }
-    running = {name: tool for name, tool in running.items() if name in (choice.only or running)}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))  # the same figures for everybody
@@ -88,7 +99,7 @@ def run(choice: argparse.Namespace) -> Iterator[dict[str, Any]]:
             for family in choice.families:
                 table = families.make_table(family, choice.rows, seed, folder)
                 for k in choice.k:
-                    for name, tool in running.items():
+                    for name, tool in choice.tools.items():
                         yield {"family": family, "seed": seed, "asked_k": k, "tool": name} | run_tool(
                             tool, table, k, folder / "released.csv", choice.cap
                         )
@@ -163,7 +174,8 @@ Give any command line that reads a CSV file and writes one, in the folder of thi
 
     .venv/bin/python -m benchmarks.public --tool "mine=python mine.py {{source}} {{target}} {{k}} {{quasi_identifiers}}"
 
-`--only mine --families town --seed 1` runs nothing else.
+`--only mine --families town --seed 1` runs nothing else. The file has one line for each published row, with the names
+of the columns first: quasi-identifiers as labels, and the sensitive column as it is.
 
 `benchmarks/public/tools.py` lists the words in braces and the labels that are understood. To stay in the table, add an
 adapter there.

@@ -2,20 +2,25 @@
 
 A tool of your own is a command line with these words in braces: {source}, {target}, {k}, {quasi_identifiers} (with
 commas between), {numbers}, {sensitive}.  It writes one line for each published row, with the names of the columns
-first.  Labels may be a value, `[lo, hi]`, `lo-hi`, `<= x`, `>= x`, `{a, b}`, `a,b`, `a..b`, `12***` or `*`.
+first: the quasi-identifiers as labels, and the sensitive column as it is.  Labels may be a value, `[lo, hi]`, `lo-hi`,
+`<= x`, `>= x`, `{a, b}`, `a,b`, `a..b`, `12***` or `*`.
 """
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from string import Formatter
 
 from benchmarks.public.families import PublicTable
 
 BENCHMARKS = Path(__file__).parents[1]
 PEERS = BENCHMARKS / "public" / "peers.py"
 KECH = str(Path(sys.executable).with_name("kech"))
+
+JOB_WORDS = ("source", "target", "k", "quasi_identifiers", "numbers", "sensitive")
 
 Tool = Callable[[PublicTable, int, Path], list[str]]
 
@@ -36,26 +41,29 @@ def script_tool(find_python: Callable[[], str], *start: str) -> Tool:
 
 
 def own_tool(line: str) -> Tool:
-    """A command line of one's choice."""
+    """A command line of one's choice; ValueError says why it cannot be started."""
+    program, *more = shlex.split(line) or [""]
+    if not program:
+        raise ValueError("there is no command. Write NAME=COMMAND.")
+    if shutil.which(program) is None:
+        raise ValueError(f"there is no program {program}. Check the name, or write its path.")
+    named = [name for word in more for _, name, _, _ in Formatter().parse(word) if name is not None]
+    if unknown := [f"{{{name}}}" for name in named if name not in JOB_WORDS]:
+        known = ", ".join(f"{{{name}}}" for name in JOB_WORDS)
+        raise ValueError(f"nothing is called {', '.join(unknown)}. Write {known}.")
 
     def command(table: PublicTable, k: int, target: Path) -> list[str]:
         job = describe_job(table, k, target)
         words = {name: ",".join(value) if isinstance(value, tuple) else str(value) for name, value in job.items()}
-        return [word.format(**words) for word in shlex.split(line)]
+        return [program, *(word.format(**words) for word in more)]
 
     return command
 
 
 def describe_job(table: PublicTable, k: int, target: Path) -> dict[str, object]:
     """Everything a tool has to know."""
-    return {
-        "source": str(table.source),
-        "target": str(target),
-        "k": k,
-        "quasi_identifiers": table.quasi_identifiers,
-        "numbers": table.numbers,
-        "sensitive": table.sensitive,
-    }
+    roles = table.quasi_identifiers, table.numbers, table.sensitive
+    return dict(zip(JOB_WORDS, (str(table.source), str(target), k, *roles), strict=True))
 
 
 def known_tools(find_python: Callable[[], str]) -> dict[str, Tool]:
