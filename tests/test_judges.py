@@ -9,6 +9,8 @@ from benchmarks.judges.__main__ import (
     attack_rows,
     cost_rows,
     find_verdict,
+    say_clear,
+    say_left,
     say_newer,
     say_nist,
     say_price,
@@ -72,6 +74,24 @@ def test_a_score_that_could_not_be_computed_is_no_verdict():
     assert find_verdict(told | {"attack": 0.3, "attack_error": 0.05, "control": 0.2}, 400, 400) == "above control"
     failed = {"table": "town", "tool": "kech", "failed": "KeyError"}
     assert [row[-1] for row in attack_rows([failed], 400)] == ["no verdict: KeyError"]
+
+
+def test_a_difference_counts_the_chance_in_both_rates():
+    """An attack may be above the control's rate alone, and no further than chance above the control."""
+    near = {"attack": 0.758, "attack_error": 0.019, "control": 0.732, "control_error": 0.019, "guesses": 2000}
+    far, none = near | {"control": 0.7}, near | {"control": 0.5, "guesses": 20}
+    line = {"table": "adult", "tool": "kech", "singling out": none, "linkability": far, "inference": near}
+    assert [row[-2:] for row in attack_rows([line], 400)] == [
+        ["+0.258 ± 0.027", "no verdict"],
+        ["+0.058 ± 0.027", "above control"],
+        ["+0.026 ± 0.027", "above control"],
+    ]
+    others = [line | {"tool": "Mondrian"}, {"table": "town", "tool": "kech", "failed": "KeyError"}]
+    assert say_clear([line, *others], 400) == (
+        "Of 3 attacks on `kech`, which has k alone, the difference is clearly above 0 in 1: linkability on adult."
+    )
+    assert say_clear([line | {"linkability": near}], 400).endswith(" in 0.")
+    assert say_left([line, *others]) == "0.027 on adult at k = 10"
 
 
 def test_costs_are_means_of_draws_and_what_is_won_back_is_a_share_of_them():
