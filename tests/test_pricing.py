@@ -188,6 +188,22 @@ def test_a_search_ends_at_the_gap_that_is_asked_for():
     assert all(0 <= row["loss_gap"] <= 0.09 for row in rows)
 
 
+def test_a_bound_is_proven_once_where_the_gap_is_missed(monkeypatch):
+    proofs = []
+
+    def count_pricer(*given):
+        proofs.append(given[-1])
+        return _kernels.Pricer(*given)
+
+    monkeypatch.setattr("kech.cuts.bounds.Pricer", count_pricer)
+    with three_trees() as table:
+        missed = kech.make_release(table, k=3, gap=0.0, effort="quick").bound()
+        rows = kech.compute_spectrum(table, k=[4, 5], gap=0.0, effort="quick").rows()
+    assert proofs == [3, 4, 5]
+    assert missed.gap > 0
+    assert all(row["loss_gap"] > 0 for row in rows)
+
+
 def test_what_was_proven_before_the_search_holds_for_its_k_alone():
     with three_trees() as table:
         release = kech.make_release(table, k=3, gap=0.9)

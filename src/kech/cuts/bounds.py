@@ -84,9 +84,8 @@ def bound_release(partition: Partition, k: int, cut: Cut, *, threads: int = 1) -
     loss, why = mean_loss(partition), explain_no_bound(partition.points, cut)
     if why:
         return LossBound(k, loss, None, why, cut.gap)
-    bound = known_bound(partition, k)
-    if cut.gap is None or loss > (1 + cut.gap) * bound:
-        bound = closest_bound(partition, k, threads=threads).loss
+    known = known_bound(partition, k)
+    bound = closest_bound(partition, k, threads=threads).loss if known is None else known
     return LossBound(k, loss, bound, None, cut.gap)
 
 
@@ -103,16 +102,16 @@ def explain_no_bound(points: Points, cut: Cut) -> str | None:
 
 def closest_bound(partition: Partition, k: int, *, threads: int = 1) -> Bound:
     """The bounds of every partition of the same rows on the same axes, from all that is known here."""
-    points = partition.points.merge_grains()
+    points, known = partition.points.merge_grains(), known_bound(partition, k)
     (nearest,) = lower_bounds(points, [k], threads=threads)
-    raised = raise_bound(points, k, nearest.loss, mean_loss(partition))
-    return Bound(nearest.eps, max(raised, known_bound(partition, k)))
+    raised = raise_bound(points, k, nearest.loss, mean_loss(partition)) if known is None else known
+    return Bound(nearest.eps, max(nearest.loss, raised))
 
 
-def known_bound(partition: Partition, k: int) -> float:
-    """The lower bound of the loss that was proven before the search; 0 where there is none for this k."""
-    proven_k, bound = partition.loss_bound or (k, 0.0)
-    return bound if proven_k == k else 0.0
+def known_bound(partition: Partition, k: int) -> float | None:
+    """The lower bound of the loss that was proven before the search; None where there is none for this k."""
+    proven_k, bound = partition.loss_bound or (None, None)
+    return bound if proven_k == k else None
 
 
 def find_gap(loss: float, lower_bound: float | None) -> float | None:

@@ -6,7 +6,7 @@ serves a smaller one where it costs less, so that the loss never falls as k grow
 
 Of many k, the largest comes first, and each further one begins with the partition of the k above it, which serves it
 already, or with lattice cells that were peeled for several k at once, where such cells were the cheapest start of a
-larger k.
+larger k.  Where points are not many, a dozen k are searched as for a release.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -43,7 +43,8 @@ CHAIN_FACTOR = 1.06  # of many k, those this factor apart are searched,
 CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with more of it where they are farther apart
 PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
 ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
-PROBE_FACTOR = 1.5  # and at k this factor apart all kinds of start are tried
+PROBE_FACTOR = 1.5  # and at k this factor apart all kinds of start are tried;
+DOZEN_FACTOR, DOZEN_POINTS = 1.4, 25_000  # of at most so many points, k this factor apart are searched as for a release
 CLOSE_FACTOR = 1.06  # starts that cost no more than this factor of the cheapest are compared by a first step,
 WIDE_FACTOR = 1.25  # and among few classes, where a step is cheap and starts differ more, no more than this one
 LARGEST_PADDED_K = 32  # beyond this k padding costs next to nothing, unless the table is small
@@ -132,15 +133,20 @@ def bound_start(start: Partition, k: int, run: Run) -> float:
 
 
 def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
-    """A partition for each of many k, descending: its own, or that of the next larger k which has one."""
+    """A partition for each of many k, descending: its own, or that of the next larger k which has one.
+
+    Where points are not many, a dozen k are searched as for a release, and each k is published on its own grid.
+    """
     effort = usual_effort(1) if cut.effort is None else cut.effort
+    is_large = len(points.weights) > DOZEN_POINTS
     searched_ks = space_out(ks, CHAIN_FACTOR)
-    probed = space_out(searched_ks, PROBE_FACTOR)
+    probed = space_out(searched_ks, PROBE_FACTOR if is_large else DOZEN_FACTOR)
     peeled: dict[int, Partition] = {}
     partition: Partition | None = None
     for k in ks:
         if k in searched_ks:
-            starts: dict[str, Partition] = {} if partition is None else {"larger": on_grid_of(k, partition)}
+            is_alone = k in probed and not is_large
+            starts: dict[str, Partition] = {} if partition is None or is_alone else {"larger": on_grid_of(k, partition)}
             starts |= {"peeled": peeled.pop(k)} if k in peeled else {}
             with scale_progress(searched_ks.index(k), len(searched_ks)):
                 if k in probed:
@@ -149,14 +155,15 @@ def cut_chain(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
                     start = choose_start(starts, k, run)
                 else:
                     start = min(starts.values(), key=expected_loss)
-                share = find_share(k, searched_ks)
+                share = 1.0 if is_alone else find_share(k, searched_ks)
                 is_searched = start is starts.get("larger") and share < PAIR_SHARE
                 partition = search(start, k, effort, run, share=share, is_searched=is_searched)
             if k in probed[:-1] and min(starts, key=lambda kind: expected_loss(starts[kind])) == "peeled":
-                below = [j for j in searched_ks if probed[probed.index(k) + 1] <= j < k]
-                peeled = peel_ahead(points, below[::-1], partition, run)
+                next_probed = probed[probed.index(k) + 1]
+                below = [j for j in searched_ks if next_probed <= j < k and (is_large or j != next_probed)]
+                peeled = peel_ahead(points, below[::-1], partition, run) if below else {}
         assert partition is not None
-        yield partition
+        yield partition if is_large or fits_grid(k, partition) else on_grid_of(k, partition)
 
 
 def find_share(k: int, ks: Sequence[int]) -> float:

@@ -828,7 +828,8 @@ class Cut(Part, frozen=True):
         float | None,
         Field(
             "Stop searching once the loss is proven to be at most this share above the lowest possible one: 0.05 or "
-            "5%. The proof takes time too, so use it with --effort best.",
+            "5%. Only where all columns have hierarchies is the proof close enough to end a search early. It takes "
+            "time too, so use it with --effort best.",
             "5%",
             numbers=NumberRange(0, 1, below=True, step=0.01),
             noun="a share of the loss",
