@@ -1,11 +1,15 @@
 """Linux, macOS and Windows: the fallbacks of `system.machine`, on a machine that is made to look like another."""
 
 import ctypes
+import json
+import ntpath
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -216,3 +220,48 @@ def test_a_worker_is_limited_where_the_system_can():
     for prelude, words in (("", "MemoryError"), (WINDOWS, "")):
         ran = subprocess.run([sys.executable, "-c", prelude + code], capture_output=True, text=True, check=False)
         assert ran.stderr.strip().endswith(words) and bool(ran.stderr) == bool(words)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_signs_that_a_code_page_lacks_end_no_command(encoding, tmp_path):
+    """Windows writes files and pipes in its code page: there bars become ?, and JSON has escapes."""
+    rows = nine_rows().rename_columns(["größe", "日本😀", *nine_rows().column_names[2:]])
+    write_csv(rows, tmp_path / "nine.csv")
+    env = os.environ | {"KECH_HOME": str(tmp_path), "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    asked = [sys.executable, "-m", "kech", "risk", "nine.csv", "--qi", "größe,日本😀"]
+    text, as_json = (
+        subprocess.run([*asked, *more], cwd=tmp_path, env=env, capture_output=True, check=False)
+        for more in ([], ["--json"])
+    )
+    assert (text.returncode, text.stderr) == (0, b"") and b"????" in text.stdout
+    assert json.loads(as_json.stdout.decode(encoding))["quasi_identifiers"] == ["größe", "日本😀"]
+    asked[-1] = "日本😀x"
+    refused = subprocess.run([*asked, "--json"], cwd=tmp_path, env=env, capture_output=True, check=False)
+    assert "日本😀x" in json.loads(refused.stderr.decode(encoding))["message"]
+
+
+@pytest.fixture
+def two_drives(monkeypatch):
+    """Windows knows no way from one drive to another."""
+    monkeypatch.setattr(os.path, "relpath", lambda *_: ntpath.relpath("D:\\a", "C:\\b"))
+
+
+def test_a_plan_names_the_whole_path_of_a_file_on_another_drive(two_drives, tmp_path):
+    key = kech.write_key_file(tmp_path / "team.key")
+    kech.write_request(kech.Request().override(key_file=key, **ROLES), tmp_path / "kech.toml")
+    assert tomllib.loads((tmp_path / "kech.toml").read_text("utf-8"))["labels"]["key_file"] == str(key)
+
+
+def test_a_series_finds_a_release_on_another_drive(two_drives, tmp_path):
+    series = kech.open_series(tmp_path / "series")
+    with kech.read_table(write_csv(nine_rows(), tmp_path / "nine.csv"), k=3, **ROLES) as table:
+        series.publish(table, tmp_path / "safe.csv", table.request)
+    assert series.forget() == 1 and not (tmp_path / "safe.csv").exists()
+
+
+def test_no_module_leaves_the_ends_of_lines_to_the_system():
+    """Text mode writes other bytes on Windows, and certificates and series hash them."""
+    opens = re.compile(r"""\.write_text\(|\b(?:fd)?open\([^)]*["'](?:w|a|x|w\+|wt)["']""")
+    source = Path(kech.__file__).parent
+    lines = {path: path.read_text("utf-8").splitlines() for path in source.rglob("*.py")}
+    assert [line.strip() for path in lines for line in lines[path] if opens.search(line)] == []

@@ -376,7 +376,7 @@ class Release:
     @contextmanager
     def admit(self, drafted: DraftRelease, mapped: MappingDraft | None, terms: AdmissionOptions) -> Iterator[None]:
         """Finish the drafts of a release, ask the ledger, and hold it while they are put in place."""
-        drafted.certificate.write_text(as_json(drafted.claims), "utf-8")
+        drafted.certificate.write_bytes(as_json(drafted.claims).encode())
         if mapped:
             mapped.fill(drafted.claims["file"]["sha256"])
         report("looking for earlier releases")

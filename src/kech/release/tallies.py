@@ -270,7 +270,7 @@ class MappingDraft:
 
     def fill(self, released: str) -> None:
         """Write the draft, once all rows have passed by."""
-        self.draft.write_text(self.tally.text(released), "utf-8")
+        self.draft.write_bytes(self.tally.text(released).encode())
 
     def put_in_place(self) -> None:
         """Give it its name, readable to its owner only."""

@@ -81,9 +81,17 @@ def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = 
     """The text of a plan file in this folder: a note as comment, then the request; paths are relative to the folder."""
     plan = msgspec.to_builtins(request, enc_hook=write_path)
     for section, name in find_paths(plan):
-        section[name] = os.path.relpath(section[name], folder)
+        section[name] = relative_path(section[name], folder)
     lines = "".join(f"# {line}\n" for line in note.splitlines())
     return (f"{lines}\n" if note else "") + tomli_w.dumps(omit_empty(plan))
+
+
+def relative_path(path: str | PathLike[str], folder: str | PathLike[str]) -> str:
+    """The path of a file as seen from a folder; the whole path where Windows has them on two drives."""
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:
+        return str(Path(path).absolute())
 
 
 def find_paths(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -43,8 +43,8 @@ class OneTimeAddress:
         """Write the file that leads to the address, for the eyes of this user only."""
         file = self.folder / FILE
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as page:
-            page.write(REDIRECT.format(address=self.address))
+        with os.fdopen(handle, "wb") as page:
+            page.write(REDIRECT.format(address=self.address).encode())
         return file
 
     def use_token(self, token: str) -> bool:

@@ -13,6 +13,7 @@ from _thread import interrupt_main, start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from io import TextIOWrapper
 from types import FrameType
 from typing import Any
 
@@ -48,6 +49,12 @@ def listen(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def replace_unprintable() -> None:
+    """Print ? for a sign that standard output lacks: a file or pipe of Windows is in its code page."""
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
 
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------

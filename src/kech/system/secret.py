@@ -94,8 +94,8 @@ def write_key_file(path: str | PathLike[str]) -> Path:
         except FileExistsError:
             raise BadTarget(target, "it exists, and a key is never overwritten. Name another file.") from None
         try:
-            with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(draw_secret().to_text())
+            with os.fdopen(handle, "wb") as file:
+                file.write(draw_secret().to_text().encode())
                 file.flush()
                 os.fsync(handle)
         except OSError:

@@ -43,7 +43,6 @@ from kech.release.series.store import (
     Store,
     build_history,
     new_id,
-    relative_path,
 )
 from kech.release.series.update import (
     Arrivals,
@@ -56,7 +55,7 @@ from kech.release.series.update import (
     write_version,
 )
 from kech.release.writing import WRITTEN_FORMATS, as_json, check_certificate_path, check_target
-from kech.request import Request
+from kech.request import Request, relative_path
 from kech.system.console import delay_interrupts, report
 from kech.system.files import draft_file, private_folder, put_in_place, refuse_disk_errors
 from kech.tables.repeats import check_identifiers, warn_of_repeats
@@ -261,7 +260,7 @@ def publish_next(
         arrivals = write_version(update, previous, pool, draft, paths.target, terms)
         report("checking the written file")
         claims = certify(update, arrivals, draft, paths.target, terms)
-        certificate_draft.write_text(as_json(claims), "utf-8")
+        certificate_draft.write_bytes(as_json(claims).encode())
         new = None if series_file is None else list_new_cohorts(update, pool, paths)
         drafted = DraftRelease(draft, certificate_draft, claims, paths.target, table, draft, new=new)
         report("looking for earlier releases")
@@ -417,7 +416,7 @@ def describe_draft(
 ) -> SeriesVersion:
     """A version as series.json names it while it is put in place."""
     target, beside = paths.target.absolute(), paths.beside.absolute()
-    shown = (str(target), str(beside), relative_path(store.folder, target))
+    shown = (str(target), str(beside), relative_path(target, store.folder))
     return SeriesVersion(number, time_now(), claims["file"]["sha256"], *shown, files, counts, str(draft.absolute()))
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from kech.certificate.cells import digest
 from kech.errors import BadSeries, KechError
 from kech.release.series.hashes import SIZE, Hashes, as_arrow, as_hashes
+from kech.request import relative_path
 from kech.system import machine
 from kech.system.files import (
     DRAFTS,
@@ -270,7 +271,7 @@ class Store:
     def _move_version(self, version: SeriesVersion, path: Path | None) -> SeriesVersion:
         if path is None:
             return version
-        return msgspec.structs.replace(version, path=str(path.absolute()), relative=relative_path(self.folder, path))
+        return msgspec.structs.replace(version, path=str(path.absolute()), relative=relative_path(path, self.folder))
 
 
 def name_file(number: int, part: str) -> str:
@@ -281,11 +282,6 @@ def name_file(number: int, part: str) -> str:
 def new_id() -> str:
     """A name for a series that no other has."""
     return secrets.token_hex(SIZE)
-
-
-def relative_path(folder: Path, target: Path) -> str:
-    """The path of a file, relative to the folder of the series."""
-    return os.path.relpath(target.absolute(), folder.absolute())
 
 
 # -- tables of a version ---------------------------------------------------------------------------------------------

@@ -145,7 +145,7 @@ def write_version(
     if update.release is not None:
         tally = write_pool(update, pool, target)
         claims = update.release.certify(pool, target.name, format, terms, None)
-        certificate_path(pool).write_text(as_json(claims), "utf-8")
+        certificate_path(pool).write_bytes(as_json(claims).encode())
         new = read_cells(pool, format, update.table.allowed_bytes)
         arrivals = collect_arrivals(update, new, tally.keys)
         rows = join_rows(rows, new)

@@ -53,7 +53,7 @@ def save_picture(draw: Drawing, path: str | PathLike[str]) -> None:
             build_figure(picture).savefig(draft, format="png", dpi=200, metadata={"Title": title})
         else:
             page = PAGE.format(title=escape_text(title), svg=render_svg(picture, is_bare=False))
-            draft.write_text(render_file(picture) if ending == ".svg" else page, "utf-8")
+            draft.write_bytes((render_file(picture) if ending == ".svg" else page).encode())
         put_in_place({draft: target}, private=True)
 
 

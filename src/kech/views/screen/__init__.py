@@ -1,6 +1,5 @@
 """Screen: how results look on a terminal.  Results go to standard output, progress and refusals to standard error."""
 
-import json
 import os
 import sys
 import traceback
@@ -14,7 +13,7 @@ from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, RepeatedPeople, ResourceError
 from kech.system.console import INTERRUPT_EXIT_CODE, report
-from kech.views.screen.progress import hide, say
+from kech.views.screen.progress import dump_line, hide, say
 
 DOUBTS = (DoubtfulColumn, RepeatedPeople)
 
@@ -86,8 +85,7 @@ def note_interrupt(what: str) -> Iterator[None]:
 
 def complain(about: dict[str, Any], as_json: bool) -> None:
     """One line among the errors."""
-    line = json.dumps(about, ensure_ascii=False) if as_json else break_lines(f"kech: {about['message']}")
-    sys.stderr.write(line + "\n")
+    sys.stderr.write(dump_line(about, sys.stderr) if as_json else break_lines(f"kech: {about['message']}") + "\n")
 
 
 def break_lines(text: str) -> str:
@@ -114,7 +112,7 @@ def show_warnings(as_json: bool) -> Iterator[None]:
             usual(message, *where)
         elif as_json:
             line = {"warning": type(message).__name__, "message": message.typed}
-            sys.stderr.write(json.dumps(line, ensure_ascii=False) + "\n")
+            sys.stderr.write(dump_line(line, sys.stderr))
         else:
             sys.stderr.write(break_lines(f"kech: warning: {message.typed}") + "\n")
 

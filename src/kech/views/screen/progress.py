@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 from kech.system.console import Listener, listen
 
@@ -110,7 +110,13 @@ def stream_progress() -> Iterator[None]:
         yield
 
 
+def dump_line(line: dict[str, Any], stream: TextIO) -> str:
+    """One object in a line of JSON, with escapes where the stream is in a code page of Windows."""
+    is_unicode = (stream.encoding or "utf").lower().startswith("utf")
+    return json.dumps(line, ensure_ascii=not is_unicode, allow_nan=False) + "\n"
+
+
 def say(line: dict[str, Any]) -> None:
     """One object, at once."""
-    sys.stdout.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+    sys.stdout.write(dump_line(line, sys.stdout))
     sys.stdout.flush()
