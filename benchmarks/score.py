@@ -101,7 +101,24 @@ def set_width(values: Sequence[str]) -> Width:
 
 
 def covered(label: str, known: set[str]) -> set[str]:
-    """The values of the input that a label may stand for."""
+    """The values of the input that a label stands for; of rare values, which are only counted, as many others."""
+    members = named(label, known)
+    return members | {*sorted(known - members)[: count_rare(label, known)]}
+
+
+def count_rare(label: str, known: set[str]) -> int:
+    """How many values a label counts without their names."""
+    parts = () if label in known else split_set(label)
+    return sum(int(part.split()[0]) for part in parts if RARE.fullmatch(part))
+
+
+def split_set(label: str) -> list[str]:
+    """The members of a set, or the label itself."""
+    return label[1:-1].split(", ") if label.startswith("{") else label.split(",")
+
+
+def named(label: str, known: set[str]) -> set[str]:
+    """The values of the input that a label names, or all of them."""
     if label in known:
         return {label}
     if label == EVERYTHING:
@@ -112,10 +129,7 @@ def covered(label: str, known: set[str]) -> set[str]:
         low, high = label.split("..")
         members = {low, high} - {""} | {value for value in known if low <= value and (not high or value <= high)}
     else:
-        plain = label[1:-1].split(", ") if label.startswith("{") else label.split(",")
-        members = {"" if member == MISSING else member for member in plain if not RARE.fullmatch(member)}
-        rare = sum(int(member.split()[0]) for member in plain if RARE.fullmatch(member))
-        members |= {*sorted(known - members)[:rare]}  # which they are is not told: as many others
+        members = {"" if part == MISSING else part for part in split_set(label) if not RARE.fullmatch(part)}
     if not members <= known:
         raise ValueError(f"a label cannot be read: {label[:40]}")
     return members

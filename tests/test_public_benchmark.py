@@ -6,6 +6,7 @@ import sys
 import pytest
 from benchmarks.public.__main__ import parse_arguments, run_tool
 from benchmarks.public.families import FAMILIES, PublicTable, make_table
+from benchmarks.public.given import GIVEN, GivenTable, list_given
 from benchmarks.public.judge import judge_release
 from benchmarks.public.peers import CUTS, publish
 from benchmarks.public.tools import describe_job, known_tools, own_tool
@@ -46,11 +47,38 @@ def test_somebody_who_fits_no_row_is_seen(source, tmp_path):
     assert judge(source, tmp_path, [("[30, 50]", "*", "flu")] * 4)["smallest_crowd"] == 0
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, *list_given()])
 def test_a_table_comes_from_its_seed_alone(family, tmp_path):
     first, again, other = (make_table(family, 40, seed, tmp_path).source.read_bytes() for seed in (1, 1, 2))
 
     assert first == again != other
+
+
+def test_a_value_that_no_label_names_hides_among_all_labels_with_rare_values(tmp_path):
+    """Which value is rare is not told: an attacker knows only that no label of the column names it."""
+    rows = [(str(age), sex, "flu") for age, sex in zip((30, 31, 50, 52), "abbz", strict=True)]
+    table = PublicTable("by hand", 4, 0, write_rows(tmp_path / "source.csv", rows), ("age", "sex"), ("age",))
+    released = [("*", "{b, 1 rare value}", "flu")] * 3 + [("*", "a", "flu")]
+
+    assert judge(table, tmp_path, released) | {"smallest_crowd": 1} == judge(table, tmp_path, released)
+    assert judge(table, tmp_path, released[:3])["smallest_crowd"] == 3  # now a is one of the values that nobody names
+
+
+def test_a_public_table_is_measured_where_it_is_at_hand(tmp_path, monkeypatch):
+    """Its last column is the sensitive one; a sample is of rows of the file, and a full run has it."""
+    source = tmp_path / "given.csv"
+    source.write_text(
+        "age;town;ill\n" + "".join(f"{age};t{age % 3};{'yes' if age % 2 else 'no'}\n" for age in range(60))
+    )
+    monkeypatch.setattr(sys, "argv", ["public"])
+    monkeypatch.setitem(GIVEN, "mine", GivenTable("Mine.", source, ";", ("age",)))
+    table = make_table("mine", 20, 1, tmp_path)
+    lines = table.source.read_text().splitlines()
+    assert (lines[0], table.quasi_identifiers, table.numbers) == ("age,town,ill", ("age", "town"), ("age",))
+    assert table.sensitive == "ill" and len({*lines[1:]} & {*source.read_text().replace(";", ",").splitlines()}) == 20
+    assert "mine" in parse_arguments().families
+    source.unlink()
+    assert "mine" not in parse_arguments().families
 
 
 @pytest.mark.parametrize("name", CUTS)

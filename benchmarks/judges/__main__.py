@@ -10,7 +10,6 @@ import argparse
 import csv
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -33,10 +32,10 @@ from benchmarks.judges.outcomes import TABLES, Split, make_split  # noqa: E402
 from benchmarks.measure import run_once  # noqa: E402
 from benchmarks.page import draw  # noqa: E402
 from benchmarks.public.families import FAMILIES, PublicTable  # noqa: E402
+from benchmarks.public.given import list_given, sample_rows  # noqa: E402
 from benchmarks.public.tools import KECH, Tool, kech_tool, known_tools  # noqa: E402
 from benchmarks.run import describe_run, peers_python  # noqa: E402
 from benchmarks.score import read_columns  # noqa: E402
-from benchmarks.tables import ADULT  # noqa: E402
 
 HERE, ROOT = Path(__file__).parent, BENCHMARKS.parent
 RESULTS, PAGE = BENCHMARKS / "results" / "judges.json", BENCHMARKS / "pages" / "judges.md"
@@ -128,11 +127,9 @@ def judge_nist(folder: Path) -> Iterator[dict[str, Any]]:
 
 def split_adult(rows: int, seed: int, folder: Path) -> Split | None:
     """Two samples of the table Adult, where it is at hand."""
-    if not ADULT.exists():
+    if "adult" not in list_given():
         return None
-    with ADULT.open(newline="", encoding="utf-8") as file:
-        header, *lines = csv.reader(file, delimiter=";")
-    chosen = random.Random(seed).sample(lines, 2 * rows)
+    header, chosen = sample_rows("adult", 2 * rows, seed)
     halves = [folder / f"adult-{half}.csv" for half in ("released", "held-back")]
     for path, part in zip(halves, (chosen[:rows], chosen[rows:]), strict=True):
         with path.open("w", newline="", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Public benchmark: any tool that takes CSV in and writes CSV out, on tables made from a seed.
+"""Public benchmark: any tool that takes CSV in and writes CSV out, on tables made from a seed and public ones.
 
 usage: python -m benchmarks.public [--seed 1] [--rows 3000] [--k 5 10] [--families town firms ...] [--only kech ...]
                                    [--tool "NAME=COMMAND"] [--cap SECONDS] [--page]
@@ -23,6 +23,7 @@ sys.path.insert(0, str(BENCHMARKS))  # scripts beside this package import each o
 from benchmarks.measure import run_once  # noqa: E402
 from benchmarks.page import draw  # noqa: E402
 from benchmarks.public import families, tools  # noqa: E402
+from benchmarks.public.given import GIVEN, list_given  # noqa: E402
 from benchmarks.public.judge import judge_release  # noqa: E402
 from benchmarks.run import describe_run, peers_python  # noqa: E402
 
@@ -62,7 +63,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--k", type=int, nargs="+", default=[5, 10])
-    parser.add_argument("--families", nargs="+", choices=families.FAMILIES, default=list(families.FAMILIES))
+    parser.add_argument("--families", nargs="+", choices=list_families(), default=list_families())
     parser.add_argument("--only", nargs="+", help="names of tools to run")
     parser.add_argument("--tool", action="append", default=[], metavar="NAME=COMMAND", help=tools.__doc__)
     parser.add_argument("--cap", type=float, default=300, help="seconds after which a tool is stopped")
@@ -85,9 +86,14 @@ def choose_tools(choice: argparse.Namespace, parser: argparse.ArgumentParser) ->
     return {name: tool for name, tool in known.items() if name in (choice.only or known)}
 
 
+def list_families() -> list[str]:
+    """Families of tables made from a seed, and the public tables that are at hand."""
+    return [*families.FAMILIES, *list_given()]
+
+
 def is_whole(choice: argparse.Namespace) -> bool:
     """Whether everything was run that the page shows."""
-    return not choice.tool and not choice.only and [*choice.families] == [*families.FAMILIES] and choice.rows >= 3000
+    return not choice.tool and not choice.only and [*choice.families] == list_families() and choice.rows >= 3000
 
 
 def run(choice: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -130,7 +136,7 @@ def draw_tables(results: dict[str, Any]) -> str:
         here = [line for line in lines if (line["family"], line["asked_k"]) == (family, k)]
         names = dict.fromkeys(line["tool"] for line in here)
         rows = ([name, *average([line for line in here if line["tool"] == name])] for name in names)
-        about = (families.FAMILIES[family].__doc__ or "").strip()
+        about = GIVEN[family].about if family in GIVEN else (families.FAMILIES[family].__doc__ or "").strip()
         heading = [column.replace("_", " ") for column in COLUMNS]
         parts.append(f"### {family}, k = {k}\n\n{about}\n\n" + draw(["tool", *heading], rows))
     return "\n\n".join(parts)
@@ -178,7 +184,7 @@ Give any command line that reads a CSV file and writes one, in the folder of thi
 of the columns first: quasi-identifiers as labels, and the sensitive column as it is.
 
 `benchmarks/public/tools.py` lists the words in braces and the labels that are understood. To stay in the table, add an
-adapter there.
+adapter there. `benchmarks/public/given.py` names the public tables that are measured where they are at hand.
 
 ## Figures
 

@@ -4,16 +4,18 @@ Each family has quasi-identifiers of its own and one sensitive column, `secret`.
 """
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.public.given import GIVEN, sample_rows
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 Columns = dict[str, NDArray[Any]]
+Cells = tuple[list[str], Iterable[Sequence[Any]], tuple[str, ...]]
 SECRETS = np.array(["healthy", "asthma", "diabetes", "hypertension", "depression", "cancer", "hiv"])
 SECRET_SHARES = (0.55, 0.08, 0.09, 0.13, 0.08, 0.04, 0.03)
 
@@ -32,17 +34,25 @@ class PublicTable:
 
 
 def make_table(family: str, rows: int, seed: int, folder: Path) -> PublicTable:
-    """Draw a table of the family and write it."""
+    """Draw a table of the family, or rows of a public table, and write it."""
+    if family in GIVEN:
+        (*names, sensitive), lines = sample_rows(family, rows, seed)
+        numbers = GIVEN[family].numbers
+    else:
+        (*names, sensitive), lines, numbers = draw_table(family, rows, seed)
+    path = folder / f"{family.replace(' ', '_')}-{rows}-{seed}.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([[*names, sensitive], *lines])
+    return PublicTable(family, rows, seed, path, tuple(names), numbers, sensitive)
+
+
+def draw_table(family: str, rows: int, seed: int) -> Cells:
+    """The names of the columns, the sensitive one last, the rows, and which columns are numbers."""
     rng = np.random.default_rng([seed, *family.encode()])
     columns = FAMILIES[family](rng, rows)
     secret = SECRETS[rng.choice(len(SECRETS), rows, p=SECRET_SHARES)]
-    path = folder / f"{family.replace(' ', '_')}-{rows}-{seed}.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([*columns, "secret"])
-        writer.writerows(zip(*(column.tolist() for column in columns.values()), secret.tolist(), strict=True))
-    numbers = tuple(name for name, column in columns.items() if column.dtype.kind in "if")
-    return PublicTable(family, rows, seed, path, tuple(columns), numbers)
+    lines = zip(*(column.tolist() for column in columns.values()), secret.tolist(), strict=True)
+    return [*columns, "secret"], lines, tuple(name for name, column in columns.items() if column.dtype.kind in "if")
 
 
 def draw_town(rng: Generator, rows: int) -> Columns:

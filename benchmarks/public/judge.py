@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from benchmarks.public.families import PublicTable
-from benchmarks.score import INTERVAL, covered, ends_of, position, read_columns, score_release
+from benchmarks.score import EVERYTHING, INTERVAL, count_rare, ends_of, named, position, read_columns, score_release
 from numpy.typing import NDArray
 
 Bools = NDArray[np.bool_]
@@ -40,8 +40,9 @@ def find_fits(table: PublicTable, source: pa.Table, classes: pa.Table) -> Bools:
     for name in table.quasi_identifiers:
         values = source[name].combine_chunks().dictionary_encode()
         known, codes = values.dictionary.to_pylist(), values.indices.to_numpy()
-        read = read_interval(known) if name in table.numbers else read_set(known)
-        masks = {label: read(label) for label in classes[name].unique().to_pylist()}
+        shown = classes[name].unique().to_pylist()
+        read = read_interval(known) if name in table.numbers else read_set(known, shown)
+        masks = {label: read(label) for label in shown}
         for row, label in enumerate(classes[name].to_pylist()):
             fits[row] &= masks[label][codes]
     return fits
@@ -59,11 +60,16 @@ def read_interval(known: list[str]) -> Any:
     return read
 
 
-def read_set(known: list[str]) -> Any:
-    """A function that says which of the known texts a label covers."""
+def read_set(known: list[str], shown: list[str]) -> Any:
+    """A function that says which of the known texts a label covers.
+
+    Where a label counts rare values, they may be any that no label of the column names.
+    """
+    texts = set(known)
+    unnamed = texts.difference(*(named(label, texts) for label in shown if label != EVERYTHING))
 
     def read(label: str) -> Bools:
-        members = covered(label, set(known))
+        members = named(label, texts) | (unnamed if count_rare(label, texts) else set())
         return np.array([value in members for value in known])
 
     return read
