@@ -159,6 +159,9 @@ CPU is that of the spectrum over one cut at k = 10, without reading, writing and
 
 ## Where the goals are missed
 
+Releases of small tables try larger k and take the cheapest labels as padded and moved, which a spectrum does not.
+Other k are searched too briefly to leave the classes of the next larger k far behind.
+
 {draw_missed(results["tables"])}
 """
 
