@@ -593,6 +593,21 @@ def test_a_cohort_that_takes_the_place_of_another_is_not_one_that_grew(folder, l
     assert found["holds"] or not withdrawn
 
 
+@pytest.mark.parametrize("withdrawn", [0, 2])
+def test_two_cohorts_that_take_the_place_of_one_are_not_one_that_grew(folder, withdrawn):
+    """Both have the cells of the one that left and one more, under labels for the same rows."""
+    gone, stays, _ = COHORTS
+    new = [[(10 * many + i, "gil", 22 + i, cell) for i, cell in enumerate(cells)] for many, cells in ((1, "abd"), (2, "abc"))]
+    labels = "[22, 24]", "[21, 24]"
+    cohorts = dict(list(COHORTS.items())[:2]) | dict(zip(labels, new, strict=True))
+    versions = [(MARCH, [gone, stays]), ([*MARCH[1:], *chain(*new)], [stays, *labels])]
+    sections = [{"withdrawn": 0}, {"withdrawn": withdrawn}]
+
+    found = kech.compute_joint_risk(*write_series(folder, versions, cohorts, sections), key="id").to_json()
+
+    assert (found["differences"][0]["widened"], found["holds"]) == ((0, True) if withdrawn else (2, False))
+
+
 @pytest.mark.parametrize(("before", "explained"), [(0, False), (4, True)])
 def test_what_was_withdrawn_long_ago_explains_no_difference(folder, before, explained):
     """Both releases lack four rows: that is no exchange between them.  Only rows that the first still has may be."""

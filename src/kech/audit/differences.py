@@ -57,7 +57,8 @@ def find_differences(
     same, twins = find_same(pair[0].linkage, pair[1].linkage), set(find_same(pair[1].linkage, pair[0].linkage))
     grown = [(ours[group], theirs[twin]) for group, twin in same.items()]
     alike = find_alike(covers[first], covers[second])
-    apart = [(ours[mine], theirs[other]) for mine, other in alike if mine not in same and other not in twins]
+    apart = [(mine, other) for mine, other in alike if mine not in same and other not in twins]
+    widened = [(mine, other) for mine, other in apart if is_contained(ours[mine], theirs[other], k)]
     group = group_classes((covers[first], covers[second]), (len(ours), len(theirs)))
     joined = list(zip(*join_contents(ours, theirs, group), strict=True))
     movers = count_movers(covers[first], covers[second], group, len(ours), person)
@@ -67,7 +68,7 @@ def find_differences(
         first,
         second,
         sum_unexplained((is_small(*change, k) for change in grown), exchanges),
-        sum_unexplained((is_contained(*change, k) for change in apart), exchanges),
+        count_unexplained(widened, exchanges),
         sum_unexplained(map(partial(count_few, k=k, by_people=by_people), joined, movers), exchanges),
     )
 
@@ -96,6 +97,15 @@ def sum_unexplained(rows: Iterable[int], exchanges: int) -> int:
     """Differences, or rows that they show, in more places than exchanges of cohorts explain."""
     shown = sorted(filter(None, rows))
     return sum(shown[exchanges:])
+
+
+def count_unexplained(pairs: Sequence[tuple[int, int]], exchanges: int) -> int:
+    """Pairs of a class and one that takes its place, unless so many exchanges explain all of them.
+
+    Where several cohorts came in the place of one, they are pairs of one exchange.
+    """
+    places = min((len(set(classes)) for classes in zip(*pairs, strict=True)), default=0)
+    return len(pairs) - exchanges if places > exchanges else 0
 
 
 def count_movers(first: Cover, second: Cover, group: Ints, classes: int, person: Ints | None) -> list[tuple[int, int]]:

@@ -5,13 +5,13 @@ all else that the maker of a release should look at.
 The rule is that of `published.py`, which looks at a written file: the likeliest pairs, and empty text is no value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kech.axes import EVERYTHING
-from kech.points.partition import Partition
 from kech.release.published import NEARLY_ALL, OWN_VALUES, likeliest_pairs
 from kech.tables.table import Table
+
+NOTHING = frozenset((None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31"))  # labels that tell nothing of a row
 
 
 def find_doubts(
@@ -34,10 +34,17 @@ def find_doubts(
     }
 
 
-def find_hidden(partition: Partition) -> list[str]:
-    """Quasi-identifiers of which no published cell tells anything: each is `*`, or missing in the table too."""
-    columns = [(axis.column, set(partition.labels(j))) for j, axis in enumerate(partition.points.axes)]
-    return [column for column, labels in columns if EVERYTHING in labels and labels <= {EVERYTHING, None}]
+def find_hidden(labels: Mapping[str, Iterable[Any]]) -> list[str]:
+    """Quasi-identifiers of which no published cell tells anything: each is `*`, or missing.
+
+    The labels of each are given as they are published, in one Arrow column or two.
+    """
+    return [name for name, columns in labels.items() if not is_informative(columns)]
+
+
+def is_informative(columns: Iterable[Any]) -> bool:
+    """Whether some label of an axis, in one Arrow column or two, says where a row lies."""
+    return any(not NOTHING.issuperset(column.unique().to_pylist()) for column in columns)
 
 
 def is_identifying(table: Table, column: str, share: float = OWN_VALUES) -> bool:

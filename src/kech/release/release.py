@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.certificate import certificate_path, make_certificate
@@ -396,6 +397,7 @@ class Release:
         sql: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
+        hidden = find_hidden({name: [pa.array(labels, pa.string())] for name, labels in self.labels.items()})
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -408,7 +410,7 @@ class Release:
             "target": self.parameters.get("target"),
             "weights": self.parameters.get("weights"),
             "ledger": self.admissions[-1].to_json(),
-            **find_doubts(self.table, self.published_table, self.axes, find_hidden(self.partition)),
+            **find_doubts(self.table, self.published_table, self.axes, hidden),
             "mapping": None if mapping is None else str(mapping),
             "sql": None if sql is None else {"file": str(sql), "private": build_query(self).is_private},
         }

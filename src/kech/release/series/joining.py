@@ -4,19 +4,13 @@ In: the axes of the last certificate, and those of the new cohorts.  Out: axes t
 Widths are shares of the widest axis that any version had: the hull of domains, the largest count of leaves or values.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kech.certificate.labels import read_position
 from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
-NOTHING = frozenset((None, "", "*", "-inf", "inf", "0001-01-01", "9999-12-31"))  # cells that tell nothing about an axis
-
-
-def is_informative(columns: Iterable[Any]) -> bool:
-    """Whether some label of an axis, in one Arrow column or two, says where a row lies."""
-    return any(not NOTHING.issuperset(column.unique().to_pylist()) for column in columns)
 
 
 def join_axes(

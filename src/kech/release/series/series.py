@@ -18,7 +18,7 @@ from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_unpublished, enter_in_ledger
-from kech.release.identifying import find_doubts
+from kech.release.identifying import find_doubts, find_hidden
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
 from kech.release.series.doubts import check_changes
@@ -50,8 +50,8 @@ from kech.release.series.update import (
     build_version_tables,
     certify,
     count_version,
-    find_hidden_columns,
     fix_kinds,
+    list_published_labels,
     write_version,
 )
 from kech.release.writing import WRITTEN_FORMATS, as_json, check_certificate_path, check_target
@@ -269,7 +269,7 @@ def publish_next(
             entered = add_version(store, begun, update, arrivals, drafted, paths, admission)
             with enter_version(store, series_file, entered, draft), delay_interrupts():
                 put_in_place({draft: paths.target, certificate_draft: paths.beside})
-    hidden = find_hidden_columns(update, arrivals, claims["quasi_identifiers"])
+    hidden = find_hidden(list_published_labels(update, arrivals, claims["quasi_identifiers"]))
     return summarize(store, table, claims, paths, admission, entered, hidden)
 
 

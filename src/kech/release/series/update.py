@@ -20,9 +20,10 @@ from kech.certificate.cohorts import AT_CUT, PROMISE
 from kech.certificate.labels import published_columns
 from kech.errors import FAULT_OF_KECH, ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
+from kech.release.identifying import is_informative
 from kech.release.release import Release, own_version
 from kech.release.series.hashes import Hashes, RowHasher, count_before, find_positions, number_alike
-from kech.release.series.joining import find_kinds, is_informative, join_axes, join_values
+from kech.release.series.joining import find_kinds, join_axes, join_values
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
@@ -282,14 +283,13 @@ def old_labels_tell(update: Update, axes: Sequence[Mapping[str, Any]]) -> list[b
     return [is_informative(labels[name] for name in published_columns(axis)) for axis in axes]
 
 
-def find_hidden_columns(update: Update, arrivals: Arrivals, axes: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Quasi-identifiers of which no label of this version tells anything."""
+def list_published_labels(
+    update: Update, arrivals: Arrivals, axes: Sequence[Mapping[str, Any]]
+) -> dict[str, list[Any]]:
+    """The labels of this version, as Arrow columns of each quasi-identifier."""
     staying = update.history.cohorts.labels.filter(pa.array(update.staying))
     tables = [labels for labels in (staying, arrivals.labels) if labels.num_rows]
-    parts = {axis["column"]: published_columns(axis) for axis in axes}
-    return [
-        column for column, names in parts.items() if not is_informative(labels[x] for labels in tables for x in names)
-    ]
+    return {axis["column"]: [labels[x] for labels in tables for x in published_columns(axis)] for axis in axes}
 
 
 def find_values(update: Update) -> dict[str, dict[str, Any]]:
