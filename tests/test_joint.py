@@ -593,6 +593,23 @@ def test_a_cohort_that_takes_the_place_of_another_is_not_one_that_grew(folder, l
     assert found["holds"] or not withdrawn
 
 
+def test_a_cohort_that_shares_one_value_is_found_under_the_label_of_another(folder, run):
+    """No release alone shows it: the class has two cohorts.  The advice is that of a series."""
+    later = [(6, "fay", 21, "c"), (7, "gil", 22, "c")]
+    cohorts = dict(list(COHORTS.items())[:2]) | {"[20, 24] ": later}
+    labels, rows = list(cohorts), [*MARCH, *later]
+    versions = [(MARCH, labels[:2]), (rows, labels), (rows, labels)]
+    releases, originals = write_series(folder, versions, cohorts, [{"withdrawn": 0}] * 3)
+
+    found = kech.compute_joint_risk(releases, originals, key="id")
+    said = run("verify", *releases, "--original", *originals, "--key", "id")
+    refusal = " ".join(said.err.split())
+
+    assert [(each.right, each.alone) for each in found.pinned] == [(2, 0)]
+    assert found.joint_k == 2 and said.code == 4
+    assert "share one value" in refusal and "--l 2" in refusal and "publish all" not in refusal
+
+
 @pytest.mark.parametrize("withdrawn", [0, 2])
 def test_two_cohorts_that_take_the_place_of_one_are_not_one_that_grew(folder, withdrawn):
     """Both have the cells of the one that left and one more, under labels for the same rows."""

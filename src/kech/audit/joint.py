@@ -31,6 +31,11 @@ from kech.system.memory import BASE_BYTES, PAIR_BYTES
 from kech.tables.table import Table, read_table
 
 
+MAKE_SERIES = "Do not hand out the later one, or publish all as a series."
+CHECK_SERIES = "Hand out no later version before you know why. Check the files: kech verify --series FOLDER."
+ONE_VALUE = "All rows of some cohort share one value. Only a series that was begun with --l 2 prevents that."
+
+
 @dataclass(frozen=True, slots=True)
 class JointRisk:
     """What somebody finds who has all releases and knows the quasi-identifiers and versions of every row.  PRIVATE."""
@@ -83,14 +88,20 @@ class JointRisk:
         }
         return tuple(complaint for complaint, is_found in complaints.items() if is_found)
 
+    @property
+    def remedy(self) -> str:
+        """What to do where they do not keep the goal."""
+        if not self.of_series:
+            return MAKE_SERIES
+        is_pinned = any(each.right > each.alone for each in self.pinned)
+        return ONE_VALUE if is_pinned and len(self.broken) == 1 else CHECK_SERIES
+
     def check(self) -> None:
         """ClaimBroken where the releases together do not keep the goal."""
         if self.broken:
             files = " and ".join(map(repr, self.releases))
             finding = f"Together {files} do not keep k = {self.goal}: {'; '.join(self.broken)}."
-            raise ClaimBroken(
-                files, self.broken, "Do not hand out the later one, or publish all as a series.", finding=finding
-            )
+            raise ClaimBroken(files, self.broken, self.remedy, finding=finding)
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
