@@ -190,7 +190,7 @@ class Published:
         rows, cohort = hash_rows(self.rows), np.array(self.cohort, np.int64)
         size = np.bincount(cohort, minlength=len(self.born))
         cohorts = Cohorts(pa.table({}), size, np.zeros_like(size), np.array(self.born, np.int64))
-        return History(replace(rows, cohort=cohort), cohorts, (), rows.person, self.listed)
+        return History(replace(rows, cohort=cohort), cohorts, (), rows.person, self.listed, NONE)
 
 
 def hash_rows(rows: Sequence[Row]) -> PublishedRows:

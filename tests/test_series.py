@@ -1162,6 +1162,22 @@ def test_rows_that_the_owner_said_are_others_are_not_counted_again(series, tmp_p
         publish(series, rename(12, 4), tmp_path / "five.csv")
 
 
+def test_rows_that_wait_are_not_counted_again_once_the_owner_said_that_they_are_others(series, tmp_path):
+    """Seven of them wait in versions 2 and 3, and are published in version 4.  Others are counted as before."""
+
+    def rename(count):
+        return [(1000 + i, *rest) if i < count else (i, *rest) for i, *rest in town(0, 100)]
+
+    publish(series, rename(0), tmp_path / "one.csv", ledger=False)
+    said = publish(series, rename(7), tmp_path / "two.csv", most_changed=1, gather=50, ledger=False)
+    assert said["series"]["waiting"] == 7
+    assert publish(series, rename(7), tmp_path / "three.csv", ledger=False)["series"]["waiting"] == 7
+    with pytest.raises(BadSeries, match=r"5 rows that the series knows are gone, .* under other keys"):
+        publish(series, rename(12), tmp_path / "four.csv", ledger=False)
+    assert publish(series, rename(7), tmp_path / "four.csv", gather=0, ledger=False)["series"]["arrivals"] == 7
+    assert publish(series, rename(8), tmp_path / "five.csv", ledger=False)["series"]["version"] == 5
+
+
 def test_rows_that_were_withdrawn_before_count_as_gone_too(series, tmp_path):
     """A third leaves, so that nearly all cohorts are withdrawn; then the others come under other keys, and older."""
     rows = town(0, 190)

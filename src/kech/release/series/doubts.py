@@ -71,11 +71,12 @@ def are_exchanged(match: Match, by_people: bool) -> bool:
 
     Those that left before are no sign: else each old table that doubles would be refused.
     """
-    listed, new, rows = match.history.listed, len(match.new), len(match.same) + len(match.history_row)
+    listed, new, rows = match.history.listed, len(match.doubtful), len(match.same) + len(match.history_row)
     known, gone = int(listed.sum()), int((listed & ~match.present).sum())
     if by_people and new > MOST_EXCHANGED * rows:
-        ever, last, now = map(first_half, (match.history.people, match.history.people[listed], match.people_now()))
-        new, rows = len(np.setdiff1d(now, ever)), len(np.unique(now))
+        history, person = match.history.people, match.person[match.doubtful]
+        ever, last, came, now = map(first_half, (history, history[listed], person, match.people_now()))
+        new, rows = len(np.setdiff1d(came, ever)), len(np.unique(now))
         known, gone = len(np.unique(last)), len(np.setdiff1d(last, now))
     return new > MOST_EXCHANGED * rows and gone > MOST_EXCHANGED * min(new, known)
 
@@ -85,7 +86,7 @@ def find_renamed(match: Match, published: Bools, k: int) -> int:
     if count_renamed(match, ~match.present) < k:
         return 0
     unlike = find_unlike(match)
-    twin = unlike & (find_positions(match.history.rows.cells, match.cells[match.new]) >= 0)
+    twin = unlike & (find_positions(match.history.rows.cells, match.cells[match.doubtful]) >= 0)
     gone, stayed = unlike & ~match.present, unlike & match.present & published
     together = [twin[some & gone] for some in (published, np.ones_like(published))]
     counts = [int(group.sum()) for group in together if group.sum() >= max(k, find_limit(group, twin[stayed]))]
@@ -104,10 +105,11 @@ def find_trickle(match: Match, published: Bools, k: int, since: int) -> int:
         return 0
     rows, versions = match.history.rows, int(match.history.cohorts.born.max()) + 1
     born = match.history.cohorts.born[rows.cohort]
-    which = number_alike(np.concatenate([rows.cells, match.cells[match.new]]))
+    which = number_alike(np.concatenate([rows.cells, match.cells[match.doubtful]]))
     own, now = which[: len(born)], which[len(born) :]
-    later = np.bincount(np.concatenate([own[born > since], now]), minlength=int(which.max()) + 1)[own]
-    is_first, is_twin = find_first(own, born), later > (born > since)
+    counts = (born > since) & (find_positions(rows.key, match.history.others) < 0)
+    later = np.bincount(np.concatenate([own[counts], now]), minlength=int(which.max()) + 1)[own]
+    is_first, is_twin = find_first(own, born), later > counts
     gone, stayed = is_first & ~match.present, is_first & match.present & published
     left, kept, twins = (np.bincount(born[some], minlength=versions) for some in (gone, stayed, stayed & is_twin))
     ratio = left / np.maximum(kept, 1)
@@ -148,9 +150,9 @@ def find_unlike(match: Match) -> Bools:
 
 def count_renamed(match: Match, gone: Bools) -> int:
     """Rows that left while a new row has the same cells, each new row once."""
-    if not gone.any() or not len(match.new):
+    if not gone.any() or not len(match.doubtful):
         return 0
-    left, new = match.history.rows.cells[gone], match.cells[match.new]
+    left, new = match.history.rows.cells[gone], match.cells[match.doubtful]
     which = number_alike(left)
     _, first = np.unique(which, return_index=True)
     position = find_positions(new, left[first])

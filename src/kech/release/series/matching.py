@@ -52,6 +52,11 @@ class Match:
         return np.flatnonzero(self.history_row < 0)
 
     @cached_property
+    def doubtful(self) -> Ints:
+        """New rows but those of which the owner said that they are others than the rows that left."""
+        return self.new[find_positions(self.key[self.new], self.history.others) < 0]
+
+    @cached_property
     def present(self) -> Bools:
         """For each row of the history whether the table has it still."""
         is_present = np.zeros(len(self.history.rows.cohort), bool)

@@ -36,9 +36,10 @@ from kech.system.files import (
 FORMAT = 3
 LABEL = "label "  # with which names of columns of labels begin
 SERIES_FILE, LOCK = "series.json", "series.lock"
-PARTS = ("rows", "cohorts", "moves", "people", "turns")  # of each version, as Arrow files
+PARTS = ("rows", "cohorts", "moves", "people", "turns", "others")  # of each version, as Arrow files
+LATE_PARTS = ("turns", "others")  # that earlier versions of kech did not write
 OWN = re.compile(
-    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|certificate)\.\w+"
+    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|others|certificate)\.\w+"
 )
 HASHES = ("key", "whole", "cells", "other", "person")
 
@@ -123,6 +124,7 @@ class History:
     moves: Sequence[Moves]
     people: Hashes  # of each row its person, as the last version that had the row named it
     listed: NDArray[np.bool_]  # whether the last table had each row; true where an earlier kech did not write it
+    others: Hashes  # keys of rows that waited when the owner said that new rows are others
 
     def alive(self, version: int) -> NDArray[np.bool_]:
         """Whether each cohort is part of a version."""
@@ -240,8 +242,14 @@ class Store:
     def read_history(self, series_file: SeriesFile) -> History:
         """The rows and cohorts of all versions."""
         versions = series_file.versions
-        written = {"turns": [version for version in versions if name_file(version.number, "turns") in version.files]}
-        parts = {part: [self._read_part(version, part) for version in written.get(part, versions)] for part in PARTS}
+        parts = {
+            part: [
+                self._read_part(version, part)
+                for version in versions
+                if part not in LATE_PARTS or name_file(version.number, part) in version.files
+            ]
+            for part in PARTS
+        }
         return build_history(parts, series_file.labels, [version.number for version in series_file.versions])
 
     def _read_part(self, version: SeriesVersion, part: str) -> Any:
@@ -309,6 +317,11 @@ def turns_table(before: NDArray[np.bool_], now: NDArray[np.bool_]) -> Any:
     return pa.table({"row": np.flatnonzero(before != now)})
 
 
+def others_table(keys: Hashes) -> Any:
+    """Keys of rows that wait, and that the owner says are others than those that left, as they are kept."""
+    return pa.table({"key": as_arrow(keys)})
+
+
 def empty_labels(names: Sequence[str]) -> Any:
     """Labels of no cohorts."""
     return pa.schema([(LABEL + name, pa.string()) for name in names]).empty_table()
@@ -339,7 +352,8 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
     listed = np.ones(len(cohort), bool)
     for part in parts["turns"]:
         listed[as_ints(part["row"])] ^= True
-    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people, listed)
+    others = np.concatenate([empty_hashes(), *(as_hashes(part["key"]) for part in parts["others"])])
+    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people, listed, others)
 
 
 def as_ints(column: Any) -> Ints:

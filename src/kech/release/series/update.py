@@ -34,6 +34,7 @@ from kech.release.series.store import (
     SeriesFile,
     SeriesVersion,
     cohorts_table,
+    others_table,
     people_table,
     rows_table,
     turns_table,
@@ -339,7 +340,14 @@ def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
         "moves": pa.table({"cohort": moved, "back": update.returning[moved]}),
         "people": people_table(update.history.people, update.match.people),
         "turns": turns_table(update.history.listed, update.match.present),
+        "others": others_table(find_others(update, arrivals)),
     }
+
+
+def find_others(update: Update, arrivals: Arrivals) -> Hashes:
+    """Keys of rows that wait while the owner says that they are others than those that left."""
+    keys = update.match.key[update.match.doubtful if update.said_new else NONE]
+    return keys[find_positions(keys, arrivals.rows.key) < 0]
 
 
 def fix_kinds(update: Update, series_file: SeriesFile) -> dict[str, str]:
