@@ -614,7 +614,10 @@ def test_a_cohort_that_shares_one_value_is_found_under_the_label_of_another(fold
 def test_two_cohorts_that_take_the_place_of_one_are_not_one_that_grew(folder, withdrawn):
     """Both have the cells of the one that left and one more, under labels for the same rows."""
     gone, stays, _ = COHORTS
-    new = [[(10 * many + i, "gil", 22 + i, cell) for i, cell in enumerate(cells)] for many, cells in ((1, "abd"), (2, "abc"))]
+    new = [
+        [(10 * many + i, "gil", 22 + i, cell) for i, cell in enumerate(cells)]
+        for many, cells in ((1, "abd"), (2, "abc"))
+    ]
     labels = "[22, 24]", "[21, 24]"
     cohorts = dict(list(COHORTS.items())[:2]) | dict(zip(labels, new, strict=True))
     versions = [(MARCH, [gone, stays]), ([*MARCH[1:], *chain(*new)], [stays, *labels])]

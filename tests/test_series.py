@@ -989,15 +989,18 @@ def test_the_claim_page_says_how_many_rows_under_other_keys_were_seen():
     found = json.loads((root / "benchmarks/results/rekeyed.json").read_text("utf-8"))
     refused, page = found["refused"], (root / "docs/explanation/claims/series.md").read_text("utf-8").split()
     seen = [refused[kind] for kind in ("k at once", "k - 1 a month", "1 a month")]
-    changed = [count for kind, count in refused.items() if kind.endswith("year older") and "most" not in kind]
-    changed.append(refused["most, a year older, of known people"])
+    told = found["told"]
+    few = [kind for kind in refused if kind.endswith("year older") and "%" not in kind and "most" not in kind]
+    changed = [refused[kind] + told[kind] for kind in few]
 
     said = "Of {} made-up years each (`benchmarks/rekeyed.py`), K at once were seen in {}, K - 1 a month in {}, one a"
     assert f"{said.format(found['histories'], *seen[:2])} month in {seen[2]};" in " ".join(page)
     assert refused["k - 1 a month, common cells"] == 0 and refused["most, a year older"] == found["histories"]
     assert f"seen in {sum(changed)} of {len(changed) * found['histories']}" in " ".join(page)
-    innocent = [count for kind, count in refused.items() if kind.startswith("others")]
-    words = {0: "none", 1: "one"}
+    many = f"40 % new, a year older: in {told['40 %, a year older']} of {found['histories']}"
+    others = [kind for kind in refused if kind.startswith("others")]
+    innocent, words = [refused[kind] for kind in others], {0: "none", 1: "one"}
+    assert f"{many}; innocent: in {sum(told[kind] for kind in others)} of {2 * found['histories']}" in " ".join(page)
     assert f"Of {2 * found['histories']} innocent years {words[sum(innocent)]} was refused" in " ".join(page)
 
 
@@ -1253,6 +1256,66 @@ def test_visits_of_the_same_people_may_all_be_new(series, tmp_path, new_people):
             publish(series, [(i, age + 30, *rest) for i, age, *rest in renamed], tmp_path / "two.csv", roles)
     else:
         assert publish(series, renamed, tmp_path / "two.csv", roles)["series"]["version"] == 2
+
+
+def test_known_people_in_new_cohorts_are_counted_and_told(run, tmp_path):
+    """All visits are new and everybody is older; in the third month a few people come again."""
+    people = [(20 + i % 40, f"p{i}", "abc"[i % 3]) for i in range(60)]
+    months = [
+        [(i, *rest) for i, rest in enumerate(people)],
+        [(100 + i, age + 1, *rest) for i, (age, *rest) in enumerate(people)],
+        [(200 + i, age + 2, *rest) for i, (age, *rest) in enumerate(people[:2])]
+        + [(300 + i, age, f"q{i}", rest) for i, (age, _, rest) in enumerate(people)],
+    ]
+    words = ("--key", "id", "--qi", "age", "--person", "who", "--sensitive", "ill", "--k", 5)
+    told = []
+    for number, rows in enumerate(months, start=1):
+        with (tmp_path / f"{number}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("id", "age", "who", "ill"), *rows])
+        safe = ("-o", tmp_path / f"{number}_safe.csv", "--no-ledger", *(words if number == 1 else ()))
+        changed = ("--most-changed", "100%") if number == 3 else ()
+        asked = ("release", tmp_path / f"{number}.csv", "--series", tmp_path / "clinic", *safe, *changed)
+        told.append(" ".join(run(*asked).out.split()))
+
+    several = "Who knows several rows of one person can narrow down further"
+    assert several not in told[0] and "people of the new cohorts" not in told[0]
+    assert "60 people of the new cohorts have rows in earlier cohorts, too" in told[1] and several in told[1]
+    assert "<5 people of the new cohorts have rows in earlier cohorts, too" in told[2] and several in told[2]
+    versions = json.loads(run("series", tmp_path / "clinic", "--json").out)["versions"]
+    assert [each["known_people"] for each in versions] == [0, 60, "<5"]
+
+
+@pytest.mark.parametrize(("new", "warns"), [(9, False), (40, True)])
+def test_many_rows_that_left_and_many_that_came_may_be_the_same(run, tmp_path, new, warns):
+    """Keys and cells are others, so nothing tells.  The owner is warned, unless the owner says that they are others."""
+    rows = town(0, 100)
+    older = [(1000 + i, age + 1, *rest) for i, age, *rest in rows[:new]]
+    words = ("--key", "id", "--qi", "age", "zip", "--sensitive", "salary", "--k", 3)
+    told = []
+    for number, (table, more) in enumerate(
+        [(rows, words), ([*older, *rows[new:]], ()), ([*town(100, 150), *rows[new:]], ("--most-changed", "100%"))],
+        start=1,
+    ):
+        with (tmp_path / f"{number}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("id", "age", "zip", "salary"), *table])
+        asked = ("release", tmp_path / f"{number}.csv", "--series", tmp_path / "clinic", *more, "--no-ledger")
+        told.append(run(*asked, "-o", tmp_path / f"{number}_safe.csv"))
+    said = [("many rows left, and many are new" in " ".join(each.out.split())) for each in told]
+    assert [each.code for each in told] == [0, 0, 0] and said == [False, warns, False]
+
+
+def test_a_series_without_a_key_warns_once_and_shows_what_came_back(run, tmp_path):
+    rows, words = [(20 + i % 30, i % 7) for i in range(60)], ("--qi", "age", "--sensitive", "ill", "--k", 5)
+    told = []
+    for number, table in enumerate((rows, rows[1:], rows), start=1):
+        with (tmp_path / f"{number}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("age", "ill"), *table])
+        more = (*words, "--departures", "withdraw", "--no-ledger") if number == 1 else ("--no-ledger",)
+        safe = ("-o", tmp_path / f"{number}_safe.csv", "--series", tmp_path / "clinic")
+        told.append(" ".join(run("release", tmp_path / f"{number}.csv", *safe, *more).out.split()))
+    assert ["without --key a corrected row" in each for each in told] == [True, False, False]
+    shown = run("series", tmp_path / "clinic").out
+    assert "came back" in shown and "stay out: rows of the table whose cohort was withdrawn" in shown
 
 
 @pytest.mark.parametrize("rows", [254, 255, 256])

@@ -68,7 +68,8 @@ def gather_figures(
             certificate or path, "the domain of an axis is too large to be drawn. Ask for a new release."
         )
     alone, stated = find_identifying(path, document), document.get("stated")
-    several_rows = several_rows_words(stated, release.rows, of_series="series" in document)
+    of_series = "series" in document
+    several_rows = several_rows_words(stated, release.rows, of_series=of_series, in_several=of_series)
     return {
         "private": private,
         "file": {name: document["file"][name] for name in FILE if name in document["file"]},

@@ -92,9 +92,11 @@ def diversity_words(loss: float | None, now: float) -> str:
     return f"--l 2 mends it: {price}." if f"{loss:.4f}" > f"{now:.4f}" else "--l 2 mends it, at about the same loss."
 
 
-def several_rows_words(stated: Mapping[str, Any] | None, rows: int, *, of_series: bool) -> Iterator[str]:
-    """What stays open where k counts the people of each class, and some people have several rows."""
-    if stated and stated["promise"] == "person" and rows > stated["people"]:
+def several_rows_words(
+    stated: Mapping[str, Any] | None, rows: int, *, of_series: bool, in_several: bool = False
+) -> Iterator[str]:
+    """What stays open where k counts the people of each class, and some have several rows, in one release or several."""
+    if stated and stated["promise"] == "person" and (rows > stated["people"] or in_several):
         remedy = "Series cannot prevent that." if of_series else "--protect-history prevents that."
         yield f"Who knows several rows of one person can narrow down further than to k people. {remedy}"
 

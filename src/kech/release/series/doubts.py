@@ -29,6 +29,7 @@ RENAMED = (
     "say so: --most-changed 100%."
 )
 MOST_EXCHANGED = 0.5  # of the rows of the table are new; half as many, or half of those the last one had, are gone
+MANY_EXCHANGED = 0.1  # from so many new ones on the owner is told
 EXCHANGED = (
     "most {whom} of the table are new, while half as many of the last version, or half of all that it had, are gone. "
     "If they are the same ones, with other keys and other cells, each would stand in two cohorts: write keys and "
@@ -66,19 +67,19 @@ def check_keys(store: Store, table: Table, match: Match, published: Bools, most:
         raise BadSeries(store.folder, reason)
 
 
-def are_exchanged(match: Match, by_people: bool) -> bool:
-    """Whether most rows (or people) of the table are new, while as many of the last version, or most, are gone.
+def are_exchanged(match: Match, by_people: bool, share: float = MOST_EXCHANGED) -> bool:
+    """Whether more than this share of the table's rows (or people) are new, and half as many, or half of all, are gone.
 
     Those that left before are no sign: else each old table that doubles would be refused.
     """
     listed, new, rows = match.history.listed, len(match.doubtful), len(match.same) + len(match.history_row)
     known, gone = int(listed.sum()), int((listed & ~match.present).sum())
-    if by_people and new > MOST_EXCHANGED * rows:
+    if by_people and new > share * rows:
         history, person = match.history.people, match.person[match.doubtful]
         ever, last, came, now = map(first_half, (history, history[listed], person, match.people_now()))
         new, rows = len(np.setdiff1d(came, ever)), len(np.unique(now))
         known, gone = len(np.unique(last)), len(np.setdiff1d(last, now))
-    return new > MOST_EXCHANGED * rows and gone > MOST_EXCHANGED * min(new, known)
+    return new > share * rows and gone > MOST_EXCHANGED * min(new, known)
 
 
 def find_renamed(match: Match, published: Bools, k: int) -> int:

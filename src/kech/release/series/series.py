@@ -21,7 +21,7 @@ from kech.release.admission import Admission, AdmissionOptions, DraftRelease, ch
 from kech.release.identifying import find_doubts, find_hidden
 from kech.release.ledger import Ledger, pick_ledger, time_now
 from kech.release.making import check_original
-from kech.release.series.doubts import check_changes
+from kech.release.series.doubts import MANY_EXCHANGED, are_exchanged, check_changes
 from kech.release.series.entering import (
     drop_last_version,
     enter_version,
@@ -269,8 +269,7 @@ def publish_next(
             entered = add_version(store, begun, update, arrivals, drafted, paths, admission)
             with enter_version(store, series_file, entered, draft), delay_interrupts():
                 put_in_place({draft: paths.target, certificate_draft: paths.beside})
-    hidden = find_hidden(list_published_labels(update, arrivals, claims["quasi_identifiers"]))
-    return summarize(store, table, claims, paths, admission, entered, hidden)
+    return summarize(update, arrivals, claims, paths, admission, entered, store.folder)
 
 
 def begin_version(
@@ -351,12 +350,13 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     others = [version.number for version in series_file.versions if version.said_new] if series_file else []
     published, since = last_rows(series_file, history), max(others, default=0)
     said_new = check_changes(store, table, match, published, most, k, since)
+    exchanged = most < 1 and are_exchanged(match, bool(table.person), MANY_EXCHANGED)
     release = cut_pool(table, match.number[match.new], request, series_file)
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
     files = {number: path for number, path in paths.items() if path is not None}
-    return Update(table, request, hasher, history, match, last, release, claimed, files, said_new)
+    return Update(table, request, hasher, history, match, last, release, claimed, files, said_new, exchanged)
 
 
 def last_rows(series_file: SeriesFile | None, history: History) -> NDArray[np.bool_]:
@@ -422,7 +422,7 @@ def describe_draft(
 
 # -- what is shown ---------------------------------------------------------------------------------------------------
 
-HIDDEN = ("waiting", "held", "corrected", "kept_out")
+HIDDEN = ("waiting", "held", "corrected", "kept_out", "known_people")
 
 
 def hide_small(count: int, k: int) -> int | str:
@@ -445,16 +445,21 @@ def describe_version(store: Store, version: SeriesVersion, k: int) -> dict[str, 
 
 
 def summarize(
-    store: Store,
-    table: Table,
+    update: Update,
+    arrivals: Arrivals,
     claims: Mapping[str, Any],
     paths: VersionPaths,
     admission: Admission,
     series_file: SeriesFile,
-    hidden: Sequence[str],
+    folder: Path,
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
-    private = {name: hide_small(series_file.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN}
+    table, axes = update.table, claims["quasi_identifiers"]
+    private: dict[str, Any] = {
+        name: hide_small(series_file.versions[-1].counts[name], claims["parameters"]["k"]) for name in HIDDEN
+    }
+    exchanged = ("people" if table.person else "rows") if update.exchanged else None
+    private |= {"exchanged": exchanged, "in_force": dict(series_file.policy)}
     return {
         "file": str(paths.target),
         "certificate": str(paths.beside),
@@ -463,7 +468,7 @@ def summarize(
         "measured": claims["measured"],
         "coarse": claims["parameters"].get("coarse"),
         "ledger": admission.to_json(),
-        **find_doubts(table, table, claims["quasi_identifiers"], hidden),
+        **find_doubts(table, table, axes, find_hidden(list_published_labels(update, arrivals, axes))),
         "mapping": None,
-        "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(series_file.policy)},
+        "series": {"folder": str(folder), "key": list(table.row_key), **claims["series"], **private},
     }

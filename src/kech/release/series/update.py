@@ -22,7 +22,7 @@ from kech.errors import FAULT_OF_KECH, ClaimBroken, GoalNotMet
 from kech.release.admission import AdmissionOptions
 from kech.release.identifying import is_informative
 from kech.release.release import Release, own_version
-from kech.release.series.hashes import Hashes, RowHasher, count_before, find_positions, number_alike
+from kech.release.series.hashes import Hashes, RowHasher, count_before, find_positions, first_half, number_alike
 from kech.release.series.joining import find_kinds, join_axes, join_values
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
@@ -71,6 +71,7 @@ class Update:
     claimed: Mapping[str, Any]  # the certificate of the last version
     files: Mapping[int, Path]  # of earlier versions, those that are at hand
     said_new: bool  # whether new rows look like known ones, and the owner says that they are others
+    exchanged: bool  # whether many are new and many are gone, of which the owner says nothing
 
     @property
     def number(self) -> int:
@@ -318,7 +319,15 @@ def count_version(update: Update, arrivals: Arrivals) -> dict[str, int]:
         "held": int((of_row & ~match.present).sum()),
         "corrected": int((of_row & match.corrected).sum()),
         "kept_out": int((~of_row & match.present).sum()),
+        "known_people": count_known_people(update, arrivals),
     }
+
+
+def count_known_people(update: Update, arrivals: Arrivals) -> int:
+    """People of new cohorts who have rows in earlier ones."""
+    if not update.table.person:
+        return 0
+    return len(np.intersect1d(first_half(arrivals.rows.person), first_half(update.match.people)))
 
 
 def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:

@@ -1,12 +1,23 @@
 """How a series of releases looks on a terminal."""
 
+from shlex import quote as quote_word
 from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.terminal import grid, out, say
+from kech.views.screen.terminal import grid, out, say, warn
 
 COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
+SELDOM = {"returned": "came back", "kept_out": "stay out"}  # counts that are shown where some version has them
+EXCHANGED = (
+    "many {whom} left, and many are new. If they are the same ones with other keys and other cells, each stands in two "
+    "cohorts now. Then forget this version before anybody receives it (kech series {folder} --forget), and write keys "
+    "and cells as before."
+)
+NO_KEY = (
+    "without --key a corrected row counts as one that left and one that came, and stands in two cohorts. A key cannot "
+    "be named later."
+)
 
 
 def format_count(count: int | str) -> str:
@@ -20,9 +31,11 @@ def print_series(result: dict[str, Any]) -> None:
         say(f"Forgotten: version {result['forgotten']}. Its files are removed: this version was never handed out.")
     count = len(result["versions"])
     say(f"{result['folder']}: {count} release{'' if count == 1 else 's'}")
-    counts, files = grid("version>", *(f"{name}>" for name in COUNTS)), grid("version>", "day", "file~")
+    seldom = [name for name in SELDOM if any(each[name] for each in result["versions"])]
+    heads = (*COUNTS, *(SELDOM[name] for name in seldom))
+    counts, files = grid("version>", *(f"{head}>" for head in heads)), grid("version>", "day", "file~")
     for each in result["versions"]:
-        counts.add_row(str(each["version"]), *(format_count(each[name]) for name in COUNTS))
+        counts.add_row(str(each["version"]), *(format_count(each[name]) for name in (*COUNTS, *seldom)))
         file = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
         files.add_row(str(each["version"]), each["time"][:10], escape(file))
     if count:
@@ -31,6 +44,8 @@ def print_series(result: dict[str, Any]) -> None:
         say(f"In force: {describe_policy(result['in_force'])}.")
         say("held: rows that left the table and stay until their whole cohort has left.")
         say("corrected: rows that the table has with other cells; they stay as first published.")
+    if "kept_out" in seldom:
+        say("stay out: rows of the table whose cohort was withdrawn.")
 
 
 def describe_policy(policy: dict[str, Any]) -> str:
@@ -53,7 +68,13 @@ def print_version(series: dict[str, Any]) -> None:
         say(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
     if series["kept_out"]:
         say(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
+    if series["known_people"]:
+        say(f"{format_count(series['known_people'])} people of the new cohorts have rows in earlier cohorts, too.")
     say(f"In force until you say otherwise: {describe_policy(series['in_force'])}.")
+    if series["version"] == 1 and not series["key"]:
+        warn(NO_KEY)
+    if series["exchanged"]:
+        warn(EXCHANGED.format(whom=series["exchanged"], folder=quote_word(series["folder"])))
 
 
 def describe_section(series: dict[str, Any]) -> str:

@@ -75,7 +75,9 @@ def print_open_risk(result: dict[str, Any]) -> None:
     """What people with several rows should know."""
     from kech.release.sentences import several_rows_words  # its libraries are not read for --help
 
-    for sentence in several_rows_words(result.get("stated"), result["rows"], of_series="series" in result):
+    series = result.get("series", {})
+    known = {"of_series": bool(series), "in_several": bool(series.get("known_people"))}
+    for sentence in several_rows_words(result.get("stated"), result["rows"], **known):
         say(sentence)
 
 
