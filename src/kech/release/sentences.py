@@ -95,7 +95,7 @@ def diversity_words(loss: float | None, now: float) -> str:
 def several_rows_words(
     stated: Mapping[str, Any] | None, rows: int, *, of_series: bool, in_several: bool = False
 ) -> Iterator[str]:
-    """What stays open where k counts the people of each class, and some have several rows, in one release or several."""
+    """What stays open where k counts people of each class, and some have several rows, in one release or several."""
     if stated and stated["promise"] == "person" and (rows > stated["people"] or in_several):
         remedy = "Series cannot prevent that." if of_series else "--protect-history prevents that."
         yield f"Who knows several rows of one person can narrow down further than to k people. {remedy}"
