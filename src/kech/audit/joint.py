@@ -30,7 +30,6 @@ from kech.system.console import report
 from kech.system.memory import BASE_BYTES, PAIR_BYTES
 from kech.tables.table import Table, read_table
 
-
 MAKE_SERIES = "Do not hand out the later one, or publish all as a series."
 CHECK_SERIES = "Hand out no later version before you know why. Check the files: kech verify --series FOLDER."
 ONE_VALUE = "All rows of some cohort share one value. Only a series that was begun with --l 2 prevents that."
