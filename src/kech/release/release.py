@@ -180,7 +180,9 @@ class Release:
 
     def with_price(self) -> Self:
         """The same release, whose certificates state what l = 2 would cost (where a class gives a value away)."""
-        return copy_with(self, is_priced=True)
+        priced = copy_with(self, is_priced=True)
+        vars(priced).update({name: made for name, made in vars(self).items() if name in ("labels", "published_cells")})
+        return priced
 
     @property
     def public_price(self) -> float | None:
