@@ -4,7 +4,7 @@ import csv
 import sys
 
 import pytest
-from benchmarks.public.__main__ import parse_arguments, run_tool
+from benchmarks.public.__main__ import parse_arguments, run_tool, say_least
 from benchmarks.public.families import FAMILIES, PublicTable, make_table
 from benchmarks.public.given import GIVEN, GivenTable, list_given
 from benchmarks.public.judge import judge_release
@@ -62,6 +62,21 @@ def test_a_value_that_no_label_names_hides_among_all_labels_with_rare_values(tmp
 
     assert judge(table, tmp_path, released) | {"smallest_crowd": 1} == judge(table, tmp_path, released)
     assert judge(table, tmp_path, released[:3])["smallest_crowd"] == 3  # now a is one of the values that nobody names
+
+
+def test_who_loses_least_is_said_for_each_table():
+    losses = {("town", 5): (0.3, 0.1, 0.2), ("codes", 5): (0.3, 0.2, 0.1), ("codes", 9): (0.1, 0.1, 0.1)}
+    lines = [
+        {"family": family, "asked_k": k, "tool": tool, "outcome": "done", "loss": loss + shift}
+        for (family, k), found in losses.items()
+        for tool, loss in zip(("kech", "kech, exact edges", "MDAV"), found, strict=True)
+        for shift in (-0.01, 0.01)
+    ]
+    lines.append({"family": "town", "asked_k": 5, "tool": "anonypy", "outcome": "failed"})
+    assert say_least(lines) == (
+        "With exact edges it loses least of all on 1 of 3 tables; less is lost on codes at k = 5 (MDAV), "
+        "codes at k = 9 (kech)."
+    )
 
 
 def test_a_public_table_is_measured_where_it_is_at_hand(tmp_path, monkeypatch):
