@@ -173,6 +173,7 @@ compiler:
 
 # Judges that are not ours, each in an environment of its own; one that cannot be had is said on the page.
 # NIST's excerpts are judged where KECH_NIST names their folder (ACSDataExcerpts of usnistgov/SDNist).
+# ARX judges where KECH_ARX names the class path of its jar, and Java is at hand.
 judges: .venv/tested
 	@for judge in .venv-judges/anonymeter .venv-judges/models .venv-judges/sdnist .venv-pycanon; do \
 	  $(MAKE) -s $$judge/installed || echo "$$judge could not be installed: it will not be asked."; done

@@ -59,6 +59,14 @@ def account(command: list[str], cap: float) -> dict[str, Any]:
         return found | {"outcome": "done", "said": said.read()}
 
 
+def read_answer(command: list[str]) -> dict[str, Any]:
+    """What a command prints as JSON, or why it failed."""
+    answer = subprocess.run(command, check=False, capture_output=True, text=True)
+    if answer.returncode:
+        return {"failed": (answer.stderr.strip().splitlines() or ["?"])[-1][:200]}
+    return dict(json.loads(answer.stdout))
+
+
 def describe_commit() -> str:
     """The commit that is measured; "-dirty" where a file differs that no run writes."""
     root = Path(__file__).parents[1]

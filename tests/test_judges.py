@@ -1,13 +1,16 @@
 """The judges that are not ours: what they are given of a release, and what is said of a score that is none."""
 
 import csv
+import os
 
 import numpy as np
 import pytest
+from benchmarks.judges import arx
 from benchmarks.judges.__main__ import (
     ALIKE,
     attack_rows,
     cost_rows,
+    draw_arx,
     find_verdict,
     say_clear,
     say_left,
@@ -143,6 +146,23 @@ def test_nists_figures_stand_beside_ours_or_their_absence_is_explained():
     told = say_nist([{"tool": "kech", "k_marginal": 981.8, "propensity": 0.0027, "unique_matched": 16.6}])
     assert "| kech | 982 | 0.003 | 16.6 % |" in told and "| AIM, eps 1 (synthetic) | 976 |" in told
     assert "| kech | no verdict: KeyError |  |  |" in say_nist([{"tool": "kech", "failed": "KeyError"}])
+
+
+def test_arx_is_asked_for_the_risks_that_kech_states(table, tmp_path, monkeypatch):
+    """A program in the place of Java, which prints what ARX says of two classes of two rows."""
+    fake = tmp_path / "java"
+    fake.write_text('#!/bin/sh\necho \'{"classes": 2, "highest": 0.5, "average": 0.625, "above": 1.0}\'\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    released = write_rows(tmp_path / "released.csv", [("[30, 31]", "f", "yes")] * 2 + [("*", "m", "no")] * 2)
+    told = arx.ask_arx(table, released, tmp_path / "copy.csv")
+    assert told["difference"] == pytest.approx(0.125)  # kech says 2 classes of 4 rows: 0.5
+    line = {"table": "town", "tool": "kech", "number": False} | told
+    drawn = draw_arx([line, line | {"table": "loans", "failed": "KeyError"}])
+    assert "by at most\n0.125000. There is no verdict on 1 files." in drawn and "| town | 0.6250 |" in drawn
+    assert "was not at hand" in draw_arx([])
+    fake.write_text("#!/bin/sh\necho no such class >&2\nexit 1\n")
+    assert arx.ask_arx(table, released, tmp_path / "copy.csv") == {"failed": "no such class"}
 
 
 def test_what_was_measured_later_names_its_commit():

@@ -1,4 +1,4 @@
-"""Judges that are not ours: anonymeter, pyCANON, and models that learn from releases.
+"""Judges that are not ours: anonymeter, pyCANON, ARX, and models that learn from releases.
 
 usage: python -m benchmarks.judges [--rows 2000] [--attacks 400] [--draws 2] [--page]
 
@@ -27,9 +27,10 @@ from kech.tables.demo import write_demo_key
 BENCHMARKS = Path(__file__).parents[1]
 sys.path.insert(0, str(BENCHMARKS))  # scripts beside this package import each other by their plain names
 
+from benchmarks.judges import arx  # noqa: E402
 from benchmarks.judges.cells import build_features, draw_features, write_twin  # noqa: E402
 from benchmarks.judges.outcomes import TABLES, Split, make_split  # noqa: E402
-from benchmarks.measure import run_once  # noqa: E402
+from benchmarks.measure import read_answer, run_once  # noqa: E402
 from benchmarks.page import draw  # noqa: E402
 from benchmarks.public.families import FAMILIES, PublicTable  # noqa: E402
 from benchmarks.public.given import list_given, sample_rows  # noqa: E402
@@ -87,7 +88,7 @@ def judge_all(choice: argparse.Namespace) -> dict[str, Any]:
     """Lines of every judge that is installed; the names of those that are not."""
     tools: dict[str, Tool] = known_tools(peers_python) | {FOR_OUTCOME: release_for_outcome}
     alike = {ALIKE: kech_tool("--t", "0.1")}  # asked for its inference alone
-    lines: dict[str, list[dict[str, Any]]] = {name: [] for name in JUDGES}
+    lines: dict[str, list[dict[str, Any]]] = {name: [] for name in (*JUDGES, "arx")}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))  # the same figures for everybody
@@ -157,6 +158,8 @@ def judge_table(split: Split, tools: dict[str, Tool], attacks: int, folder: Path
         if is_installed("pycanon") and name != ALIKE:
             job = {"path": str(released), "quasi_identifiers": split.table.quasi_identifiers}
             yield said | {"judge": "pycanon"} | ask("pycanon", job | {"secret": split.table.sensitive})
+        if is_installed("arx") and name != ALIKE:
+            yield said | {"judge": "arx"} | arx.ask_arx(split.table, released, folder / "copy.csv")
         if is_installed("anonymeter") and split.table.family in ATTACKED and name in ATTACKED_TOOLS:
             found = attack(split, released, name, attacks, folder / "twin.csv")
             yield said | {"judge": "anonymeter"} | found | read_loss(released)
@@ -168,8 +171,8 @@ def release_for_outcome(table: PublicTable, k: int, target: Path) -> list[str]:
 
 
 def is_installed(judge: str) -> bool:
-    """Whether `make judges` made the environment of a judge."""
-    return (JUDGES[judge] / "installed").exists()
+    """Whether `make judges` made the environment of a judge, or its jar and Java are at hand."""
+    return arx.is_at_hand() if judge == "arx" else (JUDGES[judge] / "installed").exists()
 
 
 def release(tool: Tool, table: PublicTable, target: Path) -> Path | None:
@@ -230,11 +233,7 @@ def write_rows(path: Path, features: NDArray[Any], outcome: NDArray[Any], **weig
 
 def ask(judge: str, job: dict[str, Any]) -> dict[str, Any]:
     """The answer of a judge, in its own environment."""
-    command = [str(JUDGES[judge] / "bin" / "python"), str(HERE / f"{judge}_child.py"), json.dumps(job)]
-    answer = subprocess.run(command, check=False, capture_output=True, text=True)
-    if answer.returncode:
-        return {"failed": answer.stderr.strip().splitlines()[-1][:200]}
-    return dict(json.loads(answer.stdout))
+    return read_answer([str(JUDGES[judge] / "bin" / "python"), str(HERE / f"{judge}_child.py"), json.dumps(job)])
 
 
 # -- the page ------------------------------------------------------------------------------------------------
@@ -308,12 +307,13 @@ The price is precision of the other columns. This is the mean loss of all column
 In town, firms, survey, cards, clusters and codes the first two columns have a strong effect together. In {FAVOURABLE}
 these have the fewest values, and kech keeps such columns more precise than Mondrian: the table probably flatters kech.
 
-## pyCANON
+## pyCANON and ARX
 
-pyCANON's k and l of the same files; all tools were asked for k = {K}. ARX's own measures need its jar, which was not
-at hand.
+pyCANON's k and l of the same files; all tools were asked for k = {K}.
 
 {draw(["table", *model_tools(lines["pycanon"])], canon_rows(lines["pycanon"]))}
+
+{draw_arx(lines.get("arx", []))}
 
 ## NIST's census excerpts
 
@@ -513,6 +513,19 @@ def canon_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
     """A row for each table: k and l of each tool's release."""
     for table, said in by_table(lines).items():
         yield [table, *(say_canon(said.get(tool, {})) for tool in model_tools(lines))]
+
+
+def draw_arx(lines: list[dict[str, Any]]) -> str:
+    """What ARX says, and its risks."""
+    table = draw(["table", *model_tools(lines)], arx_rows(lines)) if lines else ""
+    return f"{arx.say_arx(lines)}\n\n{table}".strip()
+
+
+def arx_rows(lines: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """A row for each table: the average risk of each tool's release."""
+    for table, said in by_table(lines).items():
+        risks = [said.get(tool, {}).get("average") for tool in model_tools(lines)]
+        yield [table, *("no verdict" if risk is None else f"{risk:.4f}" for risk in risks)]
 
 
 def say_canon(told: dict[str, Any]) -> str:
