@@ -9,7 +9,7 @@ import random
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 ROW, KEY, PERSON, SECRET = "row_number", "visit", "patient", "finding"
 LABELS = ("age", "town")
@@ -61,10 +61,13 @@ class History:
 # -- histories -------------------------------------------------------------------------------------------------
 
 
-def random_history(seed):
-    """Up to six versions: arrivals, departures, corrections, returns, twins, several rows of a person, NULLs."""
+def random_history(seed, key_share=0.85):
+    """Up to six versions: arrivals, departures, corrections, returns, twins, several rows of a person, NULLs.
+
+    Without a key nothing can be withdrawn.
+    """
     rng = random.Random(seed)
-    has_key = rng.random() < 0.85
+    has_key = rng.random() < key_share
     source = VisitSource(rng, people=rng.choice([6, 15, 40]), gaps=rng.choice([0, 0, 0.1]))
     present = [source.draw() for _ in range(rng.randint(4, 40))]
     versions, gone, busy = [list(present)], [], rng.choice([0, 0.05, 0.2])
@@ -78,7 +81,7 @@ def random_history(seed):
         present += [source.draw() for _ in range(rng.choice([0, 0, 1, 2, 5, 12]))]
         rng.shuffle(present)
         versions.append(list(present))
-    return History(
+    history = History(
         seed,
         versions,
         rng.choice([2, 3, 4]),
@@ -90,6 +93,7 @@ def random_history(seed):
         rng.choice(["keep", "withdraw"]),
         rng.choice([0, 0, 4, 10]),
     )
+    return history if has_key else replace(history, departures="hold", corrections="keep")
 
 
 @dataclass
@@ -332,6 +336,65 @@ def find_pinned(files):
         several = len({row.label for row, _ in seen}) > 1 and all(len(values) > 1 for _, values in seen)
         if several and len(left) == 1 and left <= {row.finding for row, _ in seen}:
             yield f"all classes of row {number} share {left} only, which is right"
+
+
+# -- two worlds ------------------------------------------------------------------------------------------------
+
+
+def judge_worlds(seeds, folder, release_version):
+    """Histories without a key that tell of a swap of findings inside a cohort; and how many swaps were judged."""
+    wrong, judged = [], 0
+    for seed in seeds:
+        history = replace(random_history(seed, key_share=0), l=None, wait=0)
+        files = release_history(history, folder / str(seed), release_version)
+        for number, other in enumerate(swap_worlds(history, files[0])):
+            judged += 1
+            seen = release_history(other, folder / f"{seed}_{number}", release_version)
+            told = [version for version, pair in enumerate(zip(files, seen, strict=True)) if differ(*pair)]
+            wrong += [f"random_history({seed}): swap {number} shows in files {told}"] if told else []
+    return wrong, judged
+
+
+def differ(one, other):
+    """Whether two files hold other rows; their order is random."""
+    return Counter(one or ()) != Counter(other or ()) or (one is None) != (other is None)
+
+
+def swap_worlds(history, first, most=2):
+    """The same history with the findings of two rows of one cohort swapped, in every version."""
+    if first is None or len(first) != len(history.versions[0]):
+        return
+    rng, cohorts = random.Random(history.seed), defaultdict(list)
+    for visit in history.versions[0]:
+        labels = [label for label in group(first) if all(map(covers, label, (visit.age, visit.town)))]
+        if len(labels) == 1 and keeps_place(history, visit) and is_clear(history, visit):
+            cohorts[labels[0]].append(visit)
+    pairs = [pair for rows in cohorts.values() for pair in combinations(rows, 2) if pair[0].finding != pair[1].finding]
+    for one, other in rng.sample(pairs, min(most, len(pairs))):
+        yield replace(history, versions=[swap_findings(rows, one, other) for rows in history.versions])
+
+
+def swap_findings(rows, one, other):
+    """The rows of a version, where each of these two has the finding that the other was published with."""
+    turned = {(one.number, one.finding): other.finding, (other.number, other.finding): one.finding}
+    return [replace(row, finding=turned.get((row.number, row.finding), row.finding)) for row in rows]
+
+
+def keeps_place(history, visit):
+    """Whether age and town of a row stay as they are: otherwise it comes again as another row."""
+    return all((row.age, row.town) == (visit.age, visit.town) for row in find_row(history, visit.number))
+
+
+def find_row(history, number):
+    """One row in all versions."""
+    return [row for rows in history.versions for row in rows if row.number == number]
+
+
+def is_clear(history, visit):
+    """Whether no row like this one left or changed in a version that has more of them than were first published."""
+    alike = [[row for row in rows if (row.age, row.town) == (visit.age, visit.town)] for rows in history.versions]
+    steps = pairwise(alike)
+    return all(set(before) <= set(after) or len(after) <= len(alike[0]) for before, after in steps)
 
 
 # -- the three differencing attacks ----------------------------------------------------------------------------

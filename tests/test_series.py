@@ -293,9 +293,53 @@ def test_without_a_key_equal_rows_are_a_multiset(series, tmp_path):
     fewer = publish(series, rows[1:], tmp_path / "three.csv", given)
 
     assert (twins["rows"], twins["series"]["arrivals"]) == (15, 3)
-    assert (fewer["rows"], fewer["series"]["held"]) == (12, "<3")
-    assert fewer["series"]["withdrawn"] == 3  # all three twins that came last
+    assert (fewer["rows"], fewer["series"]["held"], fewer["series"]["withdrawn"]) == (15, 4, 0)  # the oldest left
     assert kech.verify_series(series)["holds"]
+
+
+@pytest.mark.parametrize("finding", ["flu", "burn"])
+@pytest.mark.parametrize("left", [1, 3])
+def test_without_a_key_other_cells_do_not_tell_which_cohort_leaves(series, tmp_path, finding, left):
+    """One row of the second cohort has the quasi-identifiers of one that leaves, with its finding or without."""
+    given = {"names": ("age", "zip", "salary"), "key": []}
+    exact = {"grid": "exact", "protect": "none"}
+    first = [(30, "47671", "flu"), (31, "47671", "cold"), (32, "47671", "burn")]
+    old = [(60, "47671", "flu"), (61, "47671", "cold"), (62, "47671", "burn")]
+    second = [(30, "47671", finding), (33, "47671", "cold"), (34, "47671", "cut")]
+    publish(series, [*first, *old], tmp_path / "one.csv", given, **exact)
+    publish(series, [*first, *old, *second], tmp_path / "two.csv", given, **exact)
+    found = publish(series, [*first[left:], *old, *second], tmp_path / "three.csv", given, **exact)
+
+    assert found["series"]["withdrawn"] == (3 if left == 3 else 0)
+    gone = rows_of(tmp_path / "two.csv") - rows_of(tmp_path / "three.csv")
+    assert {row[0] for row in gone} == ({"[30, 32]"} if left == 3 else set())
+
+
+def test_without_a_key_a_correction_keeps_its_place_and_other_new_rows_wait(series, tmp_path):
+    """A finding is corrected; later one more row has the same quasi-identifiers, and then both happen at once."""
+    given = {"names": ("age", "zip", "salary"), "key": []}
+    rows = [(30 + i, "47671", "flu") for i in range(6)]
+    corrected = [(30, "47671", "burn"), *rows[1:]]
+    more = [(30, "47671", "cut"), (50, "47671", "cold"), (51, "47671", "cold")]
+    both = [(31, "47671", "burn"), (31, "47671", "cut"), (55, "47671", "cold"), (56, "47671", "cold")]
+    one = publish(series, rows, tmp_path / "one.csv", given)
+    two = publish(series, corrected, tmp_path / "two.csv", given)
+    three = publish(series, [*corrected, *more], tmp_path / "three.csv", given)
+    four = publish(series, [corrected[0], *corrected[2:], *more, *both], tmp_path / "four.csv", given, wait=0)
+
+    assert [each["rows"] for each in (one, two, three, four)] == [6, 6, 9, 9]
+    assert two["series"]["corrected"] == "<3" and rows_of(tmp_path / "two.csv") == rows_of(tmp_path / "one.csv")
+    new = Counter(row["salary"] for row in read_rows(tmp_path / "three.csv")) - Counter({"flu": 6})
+    assert new == Counter(cut=1, cold=2)
+    assert four["series"]["waiting"] == 3  # two others, and the one of whom nobody can tell which it is
+
+
+@pytest.mark.parametrize("policy", [{"departures": "withdraw"}, {"corrections": "withdraw"}])
+def test_nothing_is_withdrawn_without_a_key(series, tmp_path, policy):
+    given = {"names": ("age", "zip", "salary"), "key": []}
+    with pytest.raises(kech.errors.BadOption, match="name a key"):
+        publish(series, [row[1:] for row in NINE], tmp_path / "one.csv", given, **policy)
+    assert not series.exists
 
 
 def test_people_of_a_cohort_are_counted_not_rows(series, tmp_path):
@@ -1304,18 +1348,20 @@ def test_many_rows_that_left_and_many_that_came_may_be_the_same(run, tmp_path, n
     assert [each.code for each in told] == [0, 0, 0] and said == [False, warns, False]
 
 
-def test_a_series_without_a_key_warns_once_and_shows_what_came_back(run, tmp_path):
-    rows, words = [(20 + i % 30, i % 7) for i in range(60)], ("--qi", "age", "--sensitive", "ill", "--k", 5)
+@pytest.mark.parametrize("key", [True, False])
+def test_a_series_without_a_key_warns_once_and_one_with_a_key_shows_what_came_back(run, tmp_path, key):
+    rows, words = [(i, 20 + i % 30, i % 7) for i in range(60)], ("--qi", "age", "--sensitive", "ill", "--k", 5)
+    words = (*words, "--key", "id", "--departures", "withdraw") if key else words
     told = []
     for number, table in enumerate((rows, rows[1:], rows), start=1):
         with (tmp_path / f"{number}.csv").open("w", newline="") as file:
-            csv.writer(file).writerows([("age", "ill"), *table])
-        more = (*words, "--departures", "withdraw", "--no-ledger") if number == 1 else ("--no-ledger",)
+            csv.writer(file).writerows([("id", "age", "ill"), *table])
+        more = (*words, "--no-ledger") if number == 1 else ("--no-ledger",)
         safe = ("-o", tmp_path / f"{number}_safe.csv", "--series", tmp_path / "clinic")
         told.append(" ".join(run("release", tmp_path / f"{number}.csv", *safe, *more).out.split()))
-    assert ["without --key a corrected row" in each for each in told] == [True, False, False]
+    assert ["without --key a row whose quasi-identifiers" in each for each in told] == [not key, False, False]
     shown = run("series", tmp_path / "clinic").out
-    assert "came back" in shown and "stay out: rows of the table whose cohort was withdrawn" in shown
+    assert ("came back" in shown) == ("stay out: rows of the table whose cohort was withdrawn" in shown) == key
 
 
 @pytest.mark.parametrize("rows", [254, 255, 256])

@@ -51,6 +51,14 @@ def test_series_are_innocent(tmp_path, first):
     assert oracle.judge_histories(range(first, first + BLOCK), tmp_path, release_in_series) == []
 
 
+@pytest.mark.parametrize("first", [0, *further(range(10, 300, 10))])
+def test_without_a_key_no_version_tells_whose_finding_is_whose(tmp_path, first):
+    """Two rows of a cohort swap their findings in all versions: every file stays as it is."""
+    wrong, judged = oracle.judge_worlds(range(first, first + 10), tmp_path, release_in_series)
+
+    assert wrong == [] and judged > 0
+
+
 @pytest.mark.parametrize("seed", [27, *further((24, 30, 36))])
 def test_the_joint_k_of_a_series_is_not_below_its_k(tmp_path, seed):
     """Rows leave, wait, are corrected and withdrawn; none is looked for where its cohort is not."""

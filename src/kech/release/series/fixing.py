@@ -36,6 +36,12 @@ STAY = (
     "labels",
 )
 
+NO_ERASURE = (
+    "without a key nobody can tell which of several rows with the same quasi-identifiers left or was corrected, and an "
+    "erased row could stay. Say hold and keep. To withdraw, begin a series in another folder, with new rows only, and "
+    "name a key (--key); share no more of this one."
+)
+
 POLICY = {field.name: field.usual for field in FIELDS.values() if field.part == "series" and field.usual is not None}
 
 
@@ -121,6 +127,9 @@ def check_series(request: Request) -> None:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
     if request.series.wait and CUTS[request.cut.cut].by_components:
         raise BadOption("--wait", f"--cut {request.cut.cut} lets no row wait. Omit it, or choose another cut.")
+    for option, value in (("--departures", request.series.departures), ("--corrections", request.series.corrections)):
+        if value == "withdraw" and not request.series.key:
+            raise BadOption(option, NO_ERASURE)
     if request.series.key and {*request.series.key} <= {*request.columns.sensitive, *request.columns.keep}:
         reason = "it would be published as it is, and tells every row apart. Take it out of --keep and --sensitive."
         raise BadOption("--key", reason)

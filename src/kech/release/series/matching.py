@@ -1,8 +1,8 @@
 """Matching: which rows of a table a series knows, which are new, which left, and which were corrected.
 
 In: a table, and the history of a series.  Out: a `Match`.
-A row is known by its key.  Without a key, equal rows are told apart by their number only, so a corrected row looks
-like one that left and one that came.
+A row is known by its key.  Without a key, rows with the same quasi-identifiers (and person) are counted: what left and
+what stays never depends on other cells, of which cohorts would tell.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech.errors import BadRowKey
+from kech.errors import BadRowKey, BadSeries
 from kech.release.series.hashes import (
     PEOPLE,
     Hashes,
@@ -31,6 +31,11 @@ from kech.tables.table import Table
 
 Bools = NDArray[np.bool_]
 
+WHOLE_ROWS = (
+    "an earlier kech matched its rows by all of their cells, since it has no key. Which cohorts left could tell of "
+    "sensitive cells. Begin a new series in another folder, with new rows only, and name a key: --key."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Match:
@@ -39,9 +44,10 @@ class Match:
     history: History
     same: Ints  # places of rows that are as they were
     history_row: Ints  # of each other row; -1: none
+    unclear: Bools  # of each other row, whether nobody can tell if it is new: then it waits
     number: Ints  # of each other row in its engine
     base: Hashes  # of its key, or of the whole row
-    key: Hashes  # the same, with equal rows told apart
+    key: Hashes  # of its key, or of quasi-identifiers and person
     whole: Hashes  # of key, cells and person together
     cells: Hashes
     person: Hashes
@@ -50,6 +56,20 @@ class Match:
     def new(self) -> Ints:
         """Rows that belong to no cohort: those that came, and those that wait."""
         return np.flatnonzero(self.history_row < 0)
+
+    @property
+    def ready(self) -> Ints:
+        """New rows that may enter a cohort."""
+        return np.flatnonzero((self.history_row < 0) & ~self.unclear)
+
+    @property
+    def current(self) -> Hashes:
+        """Of each row of the history: all that is read of it now, or was read last."""
+        known = np.flatnonzero((self.history_row >= 0) & ~self.unclear)
+        current = self.history.current.copy()
+        current[self.same] = self.history.rows.whole[self.same]
+        current[self.history_row[known]] = self.whole[known]
+        return current
 
     @cached_property
     def doubtful(self) -> Ints:
@@ -93,19 +113,25 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     names = sorted({*published, *table.person, *table.row_key})
     rows = table.engine.read_texts([table.index(name) for name in names])
     texts = dict(zip(names, rows.columns[1:], strict=True))
-    whole = hash_whole(table, hasher, texts)
-    history_row = find_positions(whole, history.rows.whole)
-    others = np.flatnonzero(history_row < 0)
+    whole, keys = hash_whole(table, hasher, texts), None
+    if table.row_key:
+        history_row, unclear = find_positions(whole, history.rows.whole), np.zeros(len(whole), bool)
+    else:
+        keys = hash_quasi_identifiers(table, hasher, texts)
+        history_row, unclear = count_rows(history, hasher, keys, whole)
+    same = history_row >= 0
+    same[same] = ~differ(whole[same], history.rows.whole[history_row[same]])
+    others = np.flatnonzero(~same)
     some = {name: column.take(pa.array(others)) for name, column in texts.items()}
     base = hash_keys(table, hasher, some)
-    key = base if table.row_key else whole[others]
     match = Match(
         history,
-        same=history_row[history_row >= 0],
-        history_row=find_positions(key, history.rows.key),
+        same=history_row[same],
+        history_row=find_positions(base, history.rows.key) if keys is None else history_row[others],
+        unclear=unclear[others],
         number=np.asarray(rows["r"].to_numpy(), np.int64)[others],
         base=base,
-        key=key,
+        key=base if keys is None else keys[others],
         whole=whole[others],
         cells=hasher.hash_rows("cells", select_columns(some, cells := sorted(published - {*table.person})), cells),
         person=hash_people(table, hasher, some),
@@ -115,12 +141,67 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
     return match
 
 
+def count_rows(history: History, hasher: RowHasher, keys: Hashes, whole: Hashes) -> tuple[Ints, Bools]:
+    """Without a key: the row of the history of each row (-1: none), and where nobody can tell which are new.
+
+    Rows with one hash in `keys` are counted.  Where some left, those published first did; where there are more than
+    were ever published, those are new whose cells the last table did not have.  If other known ones lack too, nobody
+    can tell which are new, and all that are more wait.
+    """
+    check_counted(history)
+    kinds = number_alike(np.concatenate([history.rows.key, keys]))
+    known, now = kinds[: len(history.rows.key)], kinds[len(history.rows.key) :]
+    count = int(kinds.max(initial=-1)) + 1
+    ever, here = np.bincount(known, minlength=count), np.bincount(now, minlength=count)
+    stays = np.flatnonzero(count_later(known, rank_cohorts(history)[history.rows.cohort]) < here[known])
+    position = find_positions(*(hasher.number(each, count_before(each)) for each in (whole, history.current[stays])))
+    history_row = np.full(len(now), -1, np.int64)
+    history_row[position >= 0] = stays[position[position >= 0]]
+    left_over, free = np.flatnonzero(position < 0), np.setdiff1d(stays, history_row)
+    more = np.maximum(here - ever, 0)
+    is_unclear = (more > 0) & (np.bincount(now[left_over], minlength=count) > more)
+    pair_in_turn(history_row, left_over, free, now, known)
+    return history_row, is_unclear[now]
+
+
+def check_counted(history: History) -> None:
+    """Refuse a series whose rows have the hashes of whole rows for keys."""
+    if len(history.rows.key) and not differ(history.rows.key, history.rows.whole).any():
+        raise BadSeries("the series", WHOLE_ROWS)
+
+
+def rank_cohorts(history: History) -> Ints:
+    """Of each cohort its place by the version it was born in, and by its labels: other cells have no say in it."""
+    labels = history.cohorts.labels
+    by = pa.table([pa.array(history.cohorts.born), *labels.columns], [str(i) for i in range(labels.num_columns + 1)])
+    order = pc.sort_indices(by, sort_keys=[(name, "ascending") for name in by.column_names]).to_numpy()
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def count_later(kinds: Ints, rank: Ints) -> Ints:
+    """Of each row how many of its kind were published after it."""
+    order = np.lexsort((np.arange(len(kinds)), rank, kinds))[::-1]
+    starts = np.flatnonzero(np.r_[True, np.diff(kinds[order]) != 0])[: len(kinds)]
+    later = np.empty(len(kinds), np.int64)
+    later[order] = np.arange(len(kinds)) - np.repeat(starts, np.diff(np.r_[starts, len(kinds)]))
+    return later
+
+
+def pair_in_turn(history_row: Ints, rows: Ints, free: Ints, now: Ints, known: Ints) -> None:
+    """Give each free row of the history to the next row of its kind."""
+    rows, free = rows[np.argsort(now[rows], kind="stable")], free[np.argsort(known[free], kind="stable")]
+    begins = np.searchsorted(now[rows], known[free])
+    turn = np.arange(len(free)) - np.searchsorted(known[free], known[free])
+    history_row[rows[begins + turn]] = free
+
+
 def hash_whole(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
-    """Of each row: all that is read of it; without a key, equal rows are told apart by their number."""
+    """Of each row: all that is read of it."""
     if table.row_key:
         return hasher.hash_rows("whole", list(texts.values()), list(texts))
-    base = hash_keys(table, hasher, texts)
-    return hasher.number(base, count_before(base))
+    return hash_keys(table, hasher, texts)
 
 
 def key_columns(table: Table) -> tuple[str, ...]:
@@ -134,6 +215,12 @@ def hash_keys(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hash
     if table.row_key:
         check_present(names, select_columns(texts, names))
     return hasher.hash_rows("key", select_columns(texts, names), names)
+
+
+def hash_quasi_identifiers(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
+    """What tells rows apart without a key: quasi-identifiers and person."""
+    cells = hasher.hash_rows("key", select_columns(texts, table.quasi_identifiers), table.quasi_identifiers)
+    return hasher.hash_pair(cells, hash_people(table, hasher, texts)) if table.person else cells
 
 
 def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:

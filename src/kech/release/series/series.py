@@ -351,7 +351,7 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     published, since = last_rows(series_file, history), max(others, default=0)
     said_new = check_changes(store, table, match, published, most, k, since)
     exchanged = most < 1 and are_exchanged(match, bool(table.person), MANY_EXCHANGED)
-    release = cut_pool(table, match.number[match.new], request, series_file)
+    release = cut_pool(table, match.number[match.ready], request, series_file)
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}

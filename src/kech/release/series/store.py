@@ -36,10 +36,11 @@ from kech.system.files import (
 FORMAT = 3
 LABEL = "label "  # with which names of columns of labels begin
 SERIES_FILE, LOCK = "series.json", "series.lock"
-PARTS = ("rows", "cohorts", "moves", "people", "turns", "others")  # of each version, as Arrow files
-LATE_PARTS = ("turns", "others")  # that earlier versions of kech did not write
+PARTS = ("rows", "cohorts", "moves", "people", "turns", "others", "current")  # of each version, as Arrow files
+LATE_PARTS = ("turns", "others", "current")  # that earlier versions of kech did not write
 OWN = re.compile(
-    r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|others|certificate)\.\w+"
+    r"series\.(json|lock)|\..*\.kech-draft|"
+    r"(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|others|current|certificate)\.\w+"
 )
 HASHES = ("key", "whole", "cells", "other", "person")
 
@@ -86,7 +87,7 @@ class PublishedRows:
     """Rows that were published, in the order they came: hashes, and the cohort of each."""
 
     key: Hashes
-    whole: Hashes  # of key, cells and person together, by which a row is known that is as it was
+    whole: Hashes  # of all that is read of it, by which a row is known that is as it was
     cells: Hashes  # of the original, by which corrections are seen
     other: Hashes  # of the published cells beside the labels
     person: Hashes
@@ -125,6 +126,7 @@ class History:
     people: Hashes  # of each row its person, as the last version that had the row named it
     listed: NDArray[np.bool_]  # whether the last table had each row; true where an earlier kech did not write it
     others: Hashes  # keys of rows that waited when the owner said that new rows are others
+    current: Hashes  # of each row all that was read of it last
 
     def alive(self, version: int) -> NDArray[np.bool_]:
         """Whether each cohort is part of a version."""
@@ -312,6 +314,12 @@ def people_table(before: Hashes, now: Hashes) -> Any:
     return pa.table({"row": row, "person": as_arrow(now[row])})
 
 
+def current_table(before: Hashes, now: Hashes) -> Any:
+    """Rows that read otherwise than in the table before, as they are kept."""
+    row = np.flatnonzero((before != now).any(axis=1))
+    return pa.table({"row": row, "whole": as_arrow(now[row])})
+
+
 def turns_table(before: NDArray[np.bool_], now: NDArray[np.bool_]) -> Any:
     """Rows that left the table since the last version, or came back to it, as they are kept."""
     return pa.table({"row": np.flatnonzero(before != now)})
@@ -353,7 +361,11 @@ def build_history(parts: Mapping[str, Sequence[Any]], names: Sequence[str], numb
     for part in parts["turns"]:
         listed[as_ints(part["row"])] ^= True
     others = np.concatenate([empty_hashes(), *(as_hashes(part["key"]) for part in parts["others"])])
-    return History(rows, Cohorts(labels.rename_columns(names), size, people, born), moves, last_people, listed, others)
+    current = rows.whole.copy()
+    for part in parts["current"]:
+        current[as_ints(part["row"])] = as_hashes(part["whole"])
+    cohorts = Cohorts(labels.rename_columns(names), size, people, born)
+    return History(rows, cohorts, moves, last_people, listed, others, current)
 
 
 def as_ints(column: Any) -> Ints:

@@ -34,6 +34,7 @@ from kech.release.series.store import (
     SeriesFile,
     SeriesVersion,
     cohorts_table,
+    current_table,
     others_table,
     people_table,
     rows_table,
@@ -210,7 +211,7 @@ def collect_arrivals(update: Update, written: Any, keys: Hashes) -> Arrivals:
 
 def find_rows(update: Update, keys: Hashes) -> Ints:
     """The row of the table of each written row; of equal rows any, each once."""
-    new = update.match.new
+    new = update.match.ready
     sought, known = keys, update.match.base[new]
     if not update.table.row_key:
         sought, known = (update.hasher.number(each, count_before(each)) for each in (sought, known))
@@ -350,6 +351,7 @@ def build_version_tables(update: Update, arrivals: Arrivals) -> dict[str, Any]:
         "people": people_table(update.history.people, update.match.people),
         "turns": turns_table(update.history.listed, update.match.present),
         "others": others_table(find_others(update, arrivals)),
+        "current": current_table(update.history.current, update.match.current),
     }
 
 

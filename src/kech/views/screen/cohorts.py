@@ -15,8 +15,8 @@ EXCHANGED = (
     "and cells as before."
 )
 NO_KEY = (
-    "without --key a corrected row counts as one that left and one that came, and stands in two cohorts. A key cannot "
-    "be named later."
+    "without --key a row whose quasi-identifiers are corrected counts as one that left and one that came, and stands in "
+    "two cohorts. Nothing can be withdrawn. A key cannot be named later."
 )
 
 
