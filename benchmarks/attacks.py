@@ -9,6 +9,7 @@ Naive boxes are those of Mondrian, which end at real values.
 import csv
 import json
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,8 +24,11 @@ import replay
 from kech.tables.demo import generate_town, write_csv
 from loss import mondrian
 from page import draw
-from public.families import draw_cards, draw_firms, draw_survey
 from run import HERE, describe_run, parse_arguments
+
+sys.path.append(str(HERE.parent))
+
+from benchmarks.public.families import draw_cards, draw_firms, draw_survey
 
 RESULTS, PAGE = HERE / "results" / "attacks.json", HERE / "pages" / "attacks.md"
 K, ROWS = 5, 2000
