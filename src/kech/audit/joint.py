@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -161,7 +161,8 @@ def measure_joint_risk(
     check_versions([release.document["series"] for release in published if "series" in release.document], originals)
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
-        return measure_opened(published, tables, columns, find_person(originals, request), request.goal.k)
+        fitted = fit_versions(published, tables, columns)
+        return measure_fitted(fitted, tables, columns, find_person(originals, request), request.goal.k)
 
 
 def check_releases(
@@ -243,21 +244,41 @@ def open_original(original: AnyPath | Table, names: Sequence[str], request: Requ
         yield table
 
 
-def measure_opened(
-    releases: Sequence[Published],
+class FittedVersions(NamedTuple):
+    """Releases, and which of their classes each row fits: for a reader, and for the owner."""
+
+    versions: Sequence[LinkedVersion]
+    covers: Sequence[Cover]
+    narrowed: Sequence[Cover]
+
+    @property
+    def releases(self) -> list[Published]:
+        """The released files."""
+        return [version.linkage.release for version in self.versions]
+
+
+def fit_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> FittedVersions:
+    """Link releases to their open originals, and find the classes that each row fits."""
+    versions = link_versions(releases, tables, key)
+    report("looking for the candidates of every class")
+    covers = cover_all(versions, "--original")
+    return FittedVersions(versions, covers, narrow_all(versions, covers))
+
+
+def measure_fitted(
+    fitted: FittedVersions,
     tables: Sequence[Table],
     key: Sequence[str],
     person: Sequence[str],
     k: int | None = None,
 ) -> JointRisk:
     """The figures of releases whose originals are open; k is the one that is asked, or theirs."""
-    versions, who = link_versions(releases, tables, key), number_owners(tables, key, person)
-    report("looking for the candidates of every class")
-    covers = cover_all(versions, "--original")
+    (versions, covers, narrowed), releases = fitted, fitted.releases
+    who = number_owners(tables, key, person)
     alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
     goal = min(map(LinkedVersion.find_goal, versions, alone)) if k is None else k
     certain, classes, check = find_certain(versions, covers), list_classes(releases), partial(check_room, tables[0])
-    meet = find_meet(narrow_all(versions, covers), classes, certain, certain, who, check)
+    meet = find_meet(narrowed, classes, certain, certain, who, check)
     joint = count_joint(covers, certain, certain, goal, who, check)
     below = meet.find_below(goal)
     return JointRisk(

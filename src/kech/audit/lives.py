@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from kech.audit.joint import check_releases, link_versions, measure_opened, open_originals, read_release
+from kech.audit.joint import check_releases, fit_versions, measure_fitted, open_originals, read_release
 from kech.audit.placing import assign_rows_to_classes
 from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.release.composition import find_same
 from kech.release.covers import Cover
-from kech.release.joint import LinkedVersion, cover_all, narrow_all
+from kech.release.joint import LinkedVersion
 from kech.release.series import Series
 from kech.request import Request
 from kech.system.console import report
@@ -77,11 +77,10 @@ def follow_files(
     published = [read_release(path, request) for path in files]
     with ExitStack() as stack:
         tables = [stack.enter_context(opened) for opened in open_originals(published, originals, key, request)]
-        joint = measure_opened(published, tables, key, (), request.goal.k)
-        versions = link_versions(published, tables, key)
-        covers = narrow_all(versions, cover_all(versions, "--original"))
-        assigned = assign_rows_of_versions(versions, covers)
-    undecided = sum(int((np.unique(cover.row, return_counts=True)[1] > 1).sum()) for cover in covers)
+        fitted = fit_versions(published, tables, key)
+        joint = measure_fitted(fitted, tables, key, (), request.goal.k)
+        assigned = assign_rows_of_versions(fitted.versions, fitted.narrowed)
+    undecided = sum(int((np.unique(cover.row, return_counts=True)[1] > 1).sum()) for cover in fitted.narrowed)
     return assigned, JointCount(joint.joint_k, joint.sure_k, joint.below, joint.changed), undecided
 
 
