@@ -35,9 +35,9 @@ from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Ledger, LedgerEntry, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
 from kech.release.published import Published, read_published
-from kech.release.recognition import share_rows
+from kech.release.recognition import may_share_rows, share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
-from kech.system.files import private_folder
+from kech.system.files import mark_draft, private_folder
 from kech.system.memory import (
     BASE_BYTES,
     CELL_BYTES,
@@ -244,11 +244,13 @@ def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
         outside = [other for other in remaining if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
         if terms.judged and draft.new:
-            judged = [other for other in remaining if other.release in terms.judged]
-            past = past._replace(shared=[*past.shared, *find_sharing_new_rows(draft.new, judged, ledger, secret)])
+            tables = {other.table for other in remaining if other.release in (terms.series or ())}
+            judged = [other for other in remaining if other.release in terms.judged and other.table not in tables]
+            past = past._replace(shared=[*past.shared, *find_sharing_new_rows(draft, judged, ledger, secret)])
         admission = judge_release(draft, past, terms)
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
+            mark_draft(draft.trace, ledger.path)
             kept = ledger.keep_sketches(sketches)
             entry = msgspec.structs.replace(entry, same_as=admission.same_as, sketch=kept)
             ledger.write(ledger_file, [*ledger_file.releases, entry])
@@ -335,15 +337,21 @@ def recognise(
 
 
 def find_sharing_new_rows(
-    parts: Sequence[DraftRelease], judged: Sequence[LedgerEntry], ledger: Ledger, secret: OwnerSecret
+    draft: DraftRelease, judged: Sequence[LedgerEntry], ledger: Ledger, secret: OwnerSecret
 ) -> list[LedgerEntry]:
-    """Releases that cohorts of a series were compared with, and that share rows with its new cohorts too."""
+    """Releases that cohorts of a series were compared with, and that may hold some of its new rows too.
+
+    They are compared with these row by row, so one row that may be shared is enough.
+    """
     sharing: dict[str, LedgerEntry] = {}
-    for table in (part.table for part in parts):
-        here = {*table.loaded, *table.counted}
-        for entry in judged:
-            theirs = [sketch for sketch in ledger.read_sketches(entry) if here.issuperset(sketch.columns)]
-            if share_rows(make_sketches(table, [sketch.of for sketch in theirs], secret), theirs):
+    keys = {*draft.table.row_key, *draft.table.identifiers}
+    for entry in judged:
+        theirs = ledger.read_sketches(entry)
+        whole = make_sketches(draft.table, [sketch.of for sketch in theirs], secret)
+        for part in draft.new or ():
+            here = {*part.table.loaded, *part.table.counted}
+            kinds = [sketch.of for sketch in theirs if here.issuperset(sketch.columns)]
+            if may_share_rows(make_sketches(part.table, kinds, secret), whole, theirs, keys):
                 sharing[entry.release] = entry
     return [*sharing.values()]
 

@@ -14,7 +14,7 @@ several rows have, divided by the root of their number, is about normal with dev
 large where rows are shared.  Every value counts alike, however frequent it is.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import inf, log
 
 import numpy as np
@@ -47,6 +47,28 @@ def share_rows(ours: Mapping[SketchKind, Sketch], theirs: Iterable[Sketch]) -> b
         return True
     columns = [pairs[name] for name in by_kind["column"]]
     return are_two_alike(columns) or do_most_agree(columns)
+
+
+def may_share_rows(
+    new: Mapping[SketchKind, Sketch],
+    whole: Mapping[SketchKind, Sketch],
+    theirs: Iterable[Sketch],
+    keys: Collection[str],
+) -> bool:
+    """Whether any of the new rows of a table may be in another one, unless sketches of all values rule that out.
+
+    Keys tell, where most rows of the smaller table have theirs in the other one too; else quasi-identifiers together.
+    """
+    complete = [sketch for sketch in theirs if sketch.of in new and not sketch.depth and not new[sketch.of].depth]
+    of_keys = [sketch for sketch in complete if sketch.kind in ("name", "column") and {*sketch.columns} <= {*keys}]
+    by_key = [sketch for sketch in of_keys if do_keys_agree(whole[sketch.of], sketch)]
+    telling = by_key or [sketch for sketch in complete if sketch.kind == "tuple"]
+    return not telling or any(count_shared(new[sketch.of], sketch) for sketch in telling)
+
+
+def do_keys_agree(whole: Sketch, theirs: Sketch) -> bool:
+    """Whether most values of the smaller table are in the other one too."""
+    return 2 * count_shared(whole, theirs) > min(whole.rows, theirs.rows) * 2.0**-whole.depth
 
 
 def do_most_agree(columns: Sequence[tuple[Sketch, Sketch]]) -> bool:

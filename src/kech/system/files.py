@@ -1,6 +1,8 @@
 """Files: written as a draft, flushed, then renamed, so that a reader sees the old file or the whole new one.
 
 The process that writes a draft locks it.  A draft without a lock was left behind by a process that was killed.
+A ledger or a series that names a draft puts a mark beside it, which holds the path of its own file.  Such a draft stays
+until that file names it no more: by it the next run knows what was never put in place.
 """
 
 import errno
@@ -16,6 +18,8 @@ from kech.errors import CannotWrite
 from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
+MARKS = f"{DRAFTS}.*"
+LENGTH_OF_ENDING = len(".01234567.kech-draft")
 FOLDERS = "kech-folder-*"
 NO_FOLDER = "its folder does not exist. Create it first."
 NEW_FILE = os.O_CREAT | os.O_EXCL | os.O_RDWR
@@ -30,7 +34,7 @@ def draft_file(target: Path) -> Iterator[Path]:
     try:
         yield draft
     finally:
-        draft.unlink(missing_ok=True)
+        remove_draft(draft)
         machine.close_handle(handle)
 
 
@@ -45,12 +49,50 @@ def draft_folder(target: Path) -> Iterator[Path]:
         try:
             yield draft
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            remove_draft(draft)
             machine.close_handle(handle)
     finally:
         for folder in missing:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
+
+
+def mark_draft(draft: Path, names_it: Path) -> None:
+    """Keep a draft for as long as a file, of a ledger or a series, names it."""
+    handle = os.open(draft.with_name(f"{draft.name}.{names_it.stem}"), NEW_FILE, 0o600)
+    with os.fdopen(handle, "wb") as mark:
+        mark.write(os.fsencode(names_it.absolute()))
+
+
+def is_named(draft: Path) -> bool:
+    """Whether a file of which a mark tells still names this draft.  A mark without a whole path was never used."""
+    name = draft.name[-LENGTH_OF_ENDING:].encode()
+    for mark in list_marks(draft):
+        try:
+            file = Path(os.fsdecode(mark.read_bytes()))
+            if file.is_file() and name in file.read_bytes():
+                return True
+        except OSError:
+            return True
+    return False
+
+
+def list_marks(draft: Path) -> list[Path]:
+    """The marks beside a draft."""
+    return [mark for mark in draft.parent.glob(MARKS) if mark.stem == draft.name]
+
+
+def remove_draft(draft: Path) -> None:
+    """Remove a draft, unless a ledger or a series still names it; once it is gone, also its marks."""
+    marks = list_marks(draft)
+    if marks and draft.exists() and is_named(draft):
+        return
+    if draft.is_dir():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        draft.unlink(missing_ok=True)
+    for mark in marks:
+        mark.unlink(missing_ok=True)
 
 
 def put_folder_in_place(draft: Path, target: Path) -> None:
@@ -212,16 +254,19 @@ def acquire_lock(path: Path) -> int:
 
 
 def remove_leftovers(folder: Path, pattern: str) -> None:
-    """Remove drafts and temporary folders of this user that no process has locked."""
+    """Remove drafts and temporary folders of this user that no process has locked, and no ledger or series names."""
     leftovers: list[Path] = []
     with suppress(OSError):  # a folder that cannot be listed
         leftovers.extend(folder.glob(pattern))
+        for mark in folder.glob(MARKS):
+            if not mark.with_suffix("").exists():
+                mark.unlink(missing_ok=True)
     for path in leftovers:
         with suppress(OSError):
             handle = machine.open_handle(path, OPEN_WITHOUT_LINKS)
             try:
                 if machine.stat_handle(handle).st_uid == machine.user_id() and lock(handle):
-                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+                    remove_draft(path)
             finally:
                 machine.close_handle(handle)
 

@@ -12,15 +12,16 @@ import msgspec
 from kech.certificate.cells import digest
 from kech.errors import CannotWrite
 from kech.release.series.store import SeriesFile, SeriesVersion, Store
-from kech.system.files import draft_file, put_in_place, refuse_disk_errors
+from kech.system.files import draft_file, mark_draft, put_in_place, refuse_disk_errors
 
 
 @contextmanager
 def enter_version(store: Store, before: SeriesFile | None, entered: SeriesFile, draft: Path) -> Iterator[None]:
     """Name a version in series.json while it is put in place; it is struck out if that fails."""
     entered = entered if before is None else keep_before(entered, before)
-    write_series_file(store, entered)
     try:
+        mark_draft(draft, store.path)
+        write_series_file(store, entered)
         yield
     except BaseException:
         if draft.exists():
