@@ -391,10 +391,11 @@ def find_row(history, number):
 
 
 def is_clear(history, visit):
-    """Whether no row like this one left or changed in a version that has more of them than were first published."""
+    """Whether there never are more rows like this one than were first published, once one of them left or changed."""
     alike = [[row for row in rows if (row.age, row.town) == (visit.age, visit.town)] for rows in history.versions]
     steps = pairwise(alike)
-    return all(set(before) <= set(after) or len(after) <= len(alike[0]) for before, after in steps)
+    lost = [not set(before) <= set(after) for before, after in steps]
+    return all(len(after) <= len(alike[0]) for number, after in enumerate(alike) if any(lost[:number]))
 
 
 # -- the three differencing attacks ----------------------------------------------------------------------------

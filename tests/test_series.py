@@ -402,14 +402,40 @@ def test_a_key_that_would_be_published_is_refused(series, tmp_path):
 def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
     rows = [(i, 20 + i, "47671", i % 3) for i in range(30)]
     more = [(i, 20 + i % 30, "47671", 7 + i % 2) for i in range(30, 42)]
-    publish(series, rows, tmp_path / "one.csv", l=2, t=0.4)
-    publish(series, [*rows, *more], tmp_path / "two.csv", l=2, t=0.4)
+    publish(series, rows, tmp_path / "one.csv", l=2, t=0.8)
+    publish(series, [*rows, *more], tmp_path / "two.csv", l=2, t=0.8)
 
     document = json.loads((tmp_path / "two.csv.certificate.json").read_text())
     assert document["claims"]["goals"] == {"l": 2, "l_kind": "distinct"}
-    assert document["series"]["at_cut"] == {"t": 0.4, "t_kind": "equal"}
+    assert document["series"]["at_cut"] == {"t": 0.8, "t_kind": "equal"}
     assert document["measured"]["t"]["salary"] > 0.4  # against a file that has grown
     kech.verify_release(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered"])
+@pytest.mark.parametrize("new", [[1] * 3, [1] * 12, [0, 1, 2, 3] * 5, [0, 0, 1, 3] * 4])
+def test_t_of_new_cohorts_is_measured_against_published_and_new_rows(series, tmp_path, kind, new):
+    """Judged from the two files: a cohort of one value is far from a table of four."""
+    rows, t = [(i, 20 + i % 30, "47671", i % 4) for i in range(40)], 0.35
+    more = [(40 + i, 60 + i % 30, "47671", value) for i, value in enumerate(new)]
+    publish(series, rows, tmp_path / "one.csv", t=t, t_kind=kind)
+    found = publish(series, [*rows, *more], tmp_path / "two.csv", t=t, t_kind=kind)
+
+    old, all_rows = rows_of(tmp_path / "one.csv"), read_rows(tmp_path / "two.csv")
+    cohorts, overall = defaultdict(Counter), Counter(row["salary"] for row in all_rows)
+    for cells, times in (rows_of(tmp_path / "two.csv") - old).items():
+        cohorts[cells[:2]][cells[2]] += times
+    far = [distance(cohort, overall, kind) for cohort in cohorts.values()]
+    document = json.loads((tmp_path / "two.csv.certificate.json").read_text())
+    assert max(far, default=0) <= t + 1e-9 and document["series"]["at_cut"] == {"t": t, "t_kind": kind}
+    assert found["series"]["waiting"] == (0 if cohorts else "<3" if len(new) < 3 else len(new))
+    assert bool(cohorts) == (len(new) > 12 or kind == "ordered")  # value 1 is near the middle of the order
+
+
+def distance(cohort, overall, kind):
+    """Between shares of values 0 to 3: half of all differences, or those of cumulative shares by three steps."""
+    gaps = [cohort[str(i)] / cohort.total() - overall[str(i)] / overall.total() for i in range(4)]
+    return sum(map(abs, gaps)) / 2 if kind == "equal" else sum(abs(sum(gaps[: i + 1])) for i in range(4)) / 3
 
 
 def test_the_most_blurred_rows_wait_and_no_more_than_the_share(series, tmp_path):
@@ -795,6 +821,27 @@ def test_a_damaged_folder_is_refused_and_says_where(nine, tmp_path):
         nine.versions()
 
 
+@pytest.mark.parametrize("forget", [False, True])
+def test_an_older_copy_of_the_folder_is_refused_where_a_later_version_lies_beside(nine, tmp_path, forget):
+    """Otherwise rows of the lost version would be cut anew."""
+    shutil.copytree(nine.folder, tmp_path / "copy")
+    more = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    publish(nine, more, tmp_path / "two.csv")
+    if forget:
+        nine.forget()
+    shutil.rmtree(nine.folder)
+    shutil.copytree(tmp_path / "copy", nine.folder)
+
+    if forget:
+        assert publish(nine, more, tmp_path / "three.csv")["series"]["version"] == 2
+    else:
+        with pytest.raises(
+            BadSeries, match=r"two\.csv\.certificate\.json.*Restore the folder as it was after the last"
+        ):
+            publish(nine, more, tmp_path / "three.csv")
+        assert not (tmp_path / "three.csv").exists()
+
+
 def test_no_series_is_no_file(tmp_path):
     with pytest.raises(BadSeries, match="there is no series"):
         kech.open_series(tmp_path / "none").versions()
@@ -831,6 +878,16 @@ def test_forgetting_a_version_forgets_the_leaves_that_it_added(series, tmp_path)
         publish(series, NINE, tmp_path / f"{number}.csv", {"hierarchies": {"zip": tree}})
         assert number != 1 or series.forget() == 2
     assert len(series.versions()) == 2
+
+
+def test_forgetting_says_that_a_file_that_was_changed_stays(nine, run, tmp_path):
+    for name in ("two.csv", "three.csv"):
+        publish(nine, NINE, tmp_path / name)
+    (tmp_path / "three.csv").write_text("changed\n")
+    told = [" ".join(run("series", nine.folder, "--forget", "--yes").out.split()) for _ in range(2)]
+
+    assert ["so it stays. Remove it yourself" in each for each in told] == [True, False]
+    assert (tmp_path / "three.csv").exists() and not (tmp_path / "two.csv").exists()
 
 
 def test_forgetting_asks_first(nine, run, monkeypatch, tmp_path):

@@ -81,8 +81,10 @@ def series(
     if forget and not yes:
         confirm_forgetting(known["versions"][-1])
     forgotten = opened.forget() if forget else None
+    last = Path(known["versions"][-1]["file"])
+    changed = {"forgotten": forgotten, "stays": str(last) if forget and last.exists() else None}
     known = opened.to_json() if opened.exists else known | {"versions": []}
-    screen.show(known | {"forgotten": forgotten}, json, print_series)
+    screen.show(known | changed, json, print_series)
 
 
 def confirm_forgetting(version: dict[str, Any]) -> None:

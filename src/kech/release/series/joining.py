@@ -23,7 +23,7 @@ def join_axes(
             joined.append(dict(after if is_used else before))
         elif before["axis"] != after["axis"]:
             reason = f"column {before['column']!r} was read as {before['axis']}, and is {after['axis']} now."
-            raise BadSeries(folder, f"{reason} Say what it is (--axis), or begin a new series.")
+            raise BadSeries(folder, f"{reason} Write it as in earlier versions, or begin a new series.")
         else:
             joined.append(JOINS[before["axis"]](before, after))
     return [spread_rare(axis) for axis in joined]

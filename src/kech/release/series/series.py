@@ -4,7 +4,8 @@ In: a folder that only its owner reads, and the table of each month.  Out: a fil
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import AnyPath, certificate_path
+from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, NoSuchFile, check_path
 from kech.release.admission import Admission, AdmissionOptions, DraftRelease, check_unpublished, enter_in_ledger
@@ -32,10 +33,12 @@ from kech.release.series.entering import (
 from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
+from kech.release.series.merging import read_cells
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import (
     FORMAT,
     PARTS,
+    RESTORE,
     History,
     Ints,
     SeriesFile,
@@ -192,7 +195,7 @@ class Series:
         return [version.number for version in moved.versions if version.release in digests]
 
     def forget(self, *, ledger: Ledger | bool = True) -> int:
-        """Forget the last version, which nobody received, and remove its file; gives back its number."""
+        """Forget the last version, which nobody received, and remove its file, unless it changed; gives its number."""
         if not self.exists:
             raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
@@ -246,7 +249,8 @@ def publish_next(
     series_file, outside = split_own_files(store, series_file, terms.earlier)
     begun = begin_version(store, series_file, table, request, paths)
     previous = find_previous(store, series_file)
-    update = prepare_update(store, series_file, table, request, begun.id)
+    update = prepare_update(store, series_file, table, request, begun.id, previous)
+    check_newest(store, update, {paths.target.parent, paths.beside.parent})
     known = frozenset(version.release for version in series_file.versions) if series_file else frozenset()
     terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
@@ -340,7 +344,19 @@ def check_free(store: Store, series_file: SeriesFile, paths: VersionPaths) -> No
                 raise BadOption(option, reason)
 
 
-def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, request: Request, id: str) -> Update:
+def check_newest(store: Store, update: Update, folders: Iterable[Path]) -> None:
+    """Refuse to go on from an older copy of the folder, where certificates at hand name a later version."""
+    for path in (path for folder in folders for path in sorted(folder.glob(f"*{BESIDE}"))):
+        with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
+            section = json.loads(path.read_bytes())["series"]
+            if section["id"] == update.hasher.public_id and section["version"] >= update.number:
+                reason = f"{path.name!r} is of version {section['version']}, which the folder does not know."
+                raise BadSeries(store.folder, f"{reason} {RESTORE}")
+
+
+def prepare_update(
+    store: Store, series_file: SeriesFile | None, table: Table, request: Request, id: str, previous: Path | None
+) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
     history = store.read_history(series_file) if series_file else empty_history()
@@ -351,12 +367,18 @@ def prepare_update(store: Store, series_file: SeriesFile | None, table: Table, r
     published, since = last_rows(series_file, history), max(others, default=0)
     said_new = check_changes(store, table, match, published, most, k, since)
     exchanged = most < 1 and are_exchanged(match, bool(table.person), MANY_EXCHANGED)
-    release = cut_pool(table, match.number[match.ready], request, series_file)
+    shown = read_published(previous, table) if previous and request.goal.t is not None else None
+    release = cut_pool(table, match.number[match.ready], request, series_file, shown)
     last = series_file.last if series_file else None
     claimed = json.loads(store.certificate(last)) if last else {}
     paths = {version.number: store.find_release(version) for version in list_needed_versions(series_file, history)}
     files = {number: path for number, path in paths.items() if path is not None}
     return Update(table, request, hasher, history, match, last, release, claimed, files, said_new, exchanged)
+
+
+def read_published(file: Path, table: Table) -> Any:
+    """The rows of the last version."""
+    return read_cells(file, WRITTEN_FORMATS[file.suffix.lower()], table.allowed_bytes)
 
 
 def last_rows(series_file: SeriesFile | None, history: History) -> NDArray[np.bool_]:

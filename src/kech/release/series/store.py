@@ -44,6 +44,12 @@ OWN = re.compile(
 )
 HASHES = ("key", "whole", "cells", "other", "person")
 
+RESTORE = (
+    "Restore the folder as it was after the last release. An older copy does not know later ones: their rows would "
+    "enter second cohorts, where attackers can tell them apart. Without such a copy, begin a new series, with new rows "
+    "only."
+)
+
 Ints = NDArray[np.int64]
 
 
@@ -177,7 +183,7 @@ class Store:
             if any(not OWN.fullmatch(name) for name in names):
                 raise BadSeries(self.folder, "it holds other files and no series. Name a new folder, or an empty one.")
             if any(name.startswith("0002-") for name in names):
-                raise BadSeries(self.folder, f"{SERIES_FILE} is missing. Restore the folder from a backup.")
+                raise BadSeries(self.folder, f"{SERIES_FILE} is missing. {RESTORE}")
 
     def close(self) -> None:
         """Nobody but its owner reads the folder from now on."""
@@ -210,7 +216,7 @@ class Store:
                 f"it cannot be read: {failure.strerror}. Check the permissions of the folder, and its disk.",
             ) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadSeries(self.folder, f"{SERIES_FILE} is damaged. Restore the folder from a backup.") from None
+            raise BadSeries(self.folder, f"{SERIES_FILE} is damaged. {RESTORE}") from None
         if series_file.series != FORMAT:
             reason = (
                 "another version of kech began it. Go on with that version, or begin a new series in another folder."
@@ -264,7 +270,7 @@ class Store:
                 return (self.folder / name).read_bytes()
         except (OSError, LookupError, KechError):
             pass
-        raise BadSeries(self.folder, f"{name} is missing or damaged. Restore the folder from a backup.")
+        raise BadSeries(self.folder, f"{name} is missing or damaged. {RESTORE}")
 
     def find_release(self, version: SeriesVersion) -> Path | None:
         """The published file of a version, at the place it was put or where the folder moved with it."""

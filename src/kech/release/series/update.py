@@ -235,6 +235,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
     release, claimed, table = update.release, update.claimed, update.table
     parameters = {**claimed.get("parameters", {}), **(release.parameters if release else {}), **terms.to_json()}
     at_cut = {name: parameters.pop(name) for name in AT_CUT if name in parameters}
+    at_cut |= {"t": update.request.goal.t} if "t" in at_cut else {}  # new rows alone were cut with a smaller one
     counts = count_version(update, arrivals)
     most_rows = int(np.bincount(number_alike(update.match.people_now())).max()) if table.person else 1
     waiting = shown_suppression(counts["waiting"], 0, parameters["k"], most_rows)["suppressed"]

@@ -15,8 +15,8 @@ EXCHANGED = (
     "and cells as before."
 )
 NO_KEY = (
-    "without --key a row whose quasi-identifiers are corrected counts as one that left and one that came, and stands in "
-    "two cohorts. Nothing can be withdrawn. A key cannot be named later."
+    "without --key a row whose quasi-identifiers are corrected counts as one that left and one that came, and stands "
+    "in two cohorts. Nothing can be withdrawn. A key cannot be named later."
 )
 
 
@@ -29,6 +29,8 @@ def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
     if result["forgotten"]:
         say(f"Forgotten: version {result['forgotten']}. Its files are removed: this version was never handed out.")
+    if result["stays"]:
+        warn(f"{result['stays']} was changed since it was released, so it stays. Remove it yourself.")
     count = len(result["versions"])
     say(f"{result['folder']}: {count} release{'' if count == 1 else 's'}")
     seldom = [name for name in SELDOM if any(each[name] for each in result["versions"])]
