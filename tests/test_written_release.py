@@ -16,7 +16,6 @@ import pytest
 import kech
 from kech import check_certificate
 from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, GoalNotMet, TooFewRows
-from kech.points.partition import Partition
 from kech.release.ledger import LedgerEntry
 from kech.release.writing import check_elsewhere
 from kech.system.console import listen
@@ -499,12 +498,13 @@ def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, mon
 
 
 def test_labels_are_made_once_where_the_price_of_l_is_stated(nine, folder, monkeypatch):
-    make, columns = Partition.labels, []
+    maker, columns = type(kech.make_release(nine, k=3).partition), []
+    make = maker.labels
 
     def count(partition, axis):
         columns.append(axis)
         return make(partition, axis)
 
-    monkeypatch.setattr(Partition, "labels", count)
+    monkeypatch.setattr(maker, "labels", count)
     kech.make_release(nine, k=3).with_price().write(folder / "safe.csv", ledger=False)
     assert sorted(columns) == [0, 1]

@@ -181,7 +181,8 @@ class Release:
     def with_price(self) -> Self:
         """The same release, whose certificates state what l = 2 would cost (where a class gives a value away)."""
         priced = copy_with(self, is_priced=True)
-        vars(priced).update({name: made for name, made in vars(self).items() if name in ("labels", "published_cells")})
+        kept = ("labels", "published_cells")
+        vars(priced).update({name: value for name, value in vars(self).items() if name in kept})
         return priced
 
     @property
