@@ -176,6 +176,16 @@ def test_a_cell_of_a_table_has_at_most_one_sentence(path):
     assert [cell for row in rows for cell in row.split("|") if re.search(r"[.!?] [A-Z]", cell)] == []
 
 
+def test_the_readme_states_the_price_of_protected_labels_as_it_was_measured():
+    measured = json.loads((ROOT / "benchmarks" / "results" / "held_out.json").read_text("utf-8"))["parts"].values()
+    lines = [line for part in measured for line in part]
+    prices = [line["figure"] for line in lines if line["what"] == "loss of protect full over exact, k = 5"]
+    readme = (ROOT / "README.md").read_text("utf-8")
+    ((least, most),) = re.findall(r"At k = 5 that costs ([\d.]+) to ([\d.]+) times", readme)
+    assert len({line["table"] for line in lines if "exact" in line["what"]}) > 4
+    assert (least, most) == (f"{min(prices):.1f}", f"{max(prices):.1f}")
+
+
 def test_the_manual_is_short():
     words = [word for path in own_pages() for word in path.read_text("utf-8").split() if re.search(r"\w", word)]
     assert len(words) <= 32_000  # the bars of a table and signs are no words
