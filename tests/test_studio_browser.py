@@ -343,7 +343,7 @@ def test_nine_rows_by_keyboard_on_a_telephone(visit):
     settled(visitor)
     assert_rows_are_true(visitor)
     page.locator(".viewport").press("ArrowDown")
-    expect(page.locator("#grid .foot")).to_contain_text(re.compile(r"Row \d hides among 3 rows: age "))
+    expect(page.locator("#grid .foot")).to_have_text("Row 1 hides among 3 rows: age 29 or less, zip 47600 to 47699")
     assert verified(visitor, "nine-k3", "nine.csv")["k"] == 3
     visitor.look("nine, released")
 
@@ -388,6 +388,8 @@ def test_k_as_it_is_follows_the_roles_and_changes_can_be_undone(visit):
     settled(visitor)
     expect(page.get_by_role("heading", name="Verdict")).to_be_visible()
     expect(page.locator(".big")).to_have_text("1 in 9")
+    page.locator(".viewport").press("ArrowDown")
+    expect(page.locator("#grid .foot")).to_have_text("Row 1 hides among 9 rows: age not told, zip not told")
     page.locator("body").press("Control+z")
     expect(page.locator(".big")).to_have_text("1 in 3")  # known already: nothing is computed again
     assert visitor.trouble == []
@@ -432,6 +434,49 @@ def test_a_preview_is_not_pinned_and_nothing_changes_behind_a_dialog(visit, monk
     page.locator("body").press("Control+z")
     expect(page.get_by_label("k", exact=True)).to_have_value("4")
     assert visitor.trouble == []
+
+
+@tried_again
+def test_what_is_only_prepared_is_not_called_a_search(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
+    run, held = jobs.Lane.run, [True]
+
+    async def held_up(lane, job):
+        while held and job.verb == "rung" and not job.over.is_set():
+            await asyncio.sleep(0.02)
+        await run(lane, job)
+
+    monkeypatch.setattr(jobs.Lane, "run", held_up)
+    visitor = visit()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+    expect(page.locator("#instrument .busy")).to_have_text(re.compile("^preparing k = "))
+    held.clear()
+    expect(page.locator("#instrument .busy")).to_have_text("")
+
+
+@tried_again
+def test_the_first_verdict_is_not_held_up_by_the_search(visit, monkeypatch):
+    """Of a table that was just opened, the preview comes first; a new k is searched for beside its preview."""
+    monkeypatch.undo()  # what a first try left
+    run, told = jobs.Lane.run, []
+
+    async def listening(lane, job):
+        k = json.loads(job.question)["options"].get("k")
+        told.append(("begin", job.verb, k))
+        if job.verb == "rung":
+            await asyncio.sleep(0.3)
+        await run(lane, job)
+        told.append(("end", job.verb, k))
+
+    monkeypatch.setattr(jobs.Lane, "run", listening)
+    visitor = visit()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+    assert told.index(("end", "rung", 3)) < told.index(("begin", "classes", 3))
+    page.locator(".picture .impossible").wait_for(state="attached")  # nothing is asked by itself any more
+    page.get_by_label("k", exact=True).fill("6")
+    page.get_by_label("k", exact=True).press("Enter")
+    settled(visitor)
+    assert ("end", "rung", 6) not in told[: told.index(("begin", "classes", 6))]
 
 
 @tried_again
@@ -751,6 +796,35 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
     settled(visitor)
     visitor.press("Close")
     assert verified(visitor, "by-node", "nine.csv")["k"] >= 3
+    assert visitor.trouble == []
+
+
+STRUCTURES = {"Cuts side by side": (1, 2), "Lattice": (3, 2)}  # where a row of the drawer tells loss and classes
+
+
+@pytest.mark.long
+@tried_again
+def test_what_the_drawer_tells_is_what_its_use_this_releases(visit):
+    visitor = visit(1440, 900)
+    page = visitor.page
+    hand_over(visitor, "town.csv", to_csv(generate_town(1500).to_pylist()))
+    settled(visitor)
+    visitor.press("Advanced …")
+    for section, (loss, classes) in STRUCTURES.items():
+        visitor.press(re.compile(f"▸ {section}"))
+        panel = page.locator(".drawer .panel").filter(has=page.get_by_role("button", name=f"▾ {section}"))
+        panel.get_by_role("button", name="Use this").first.wait_for()
+        for at in range(4):
+            told = panel.locator("tbody tr").nth(at).locator("td").all_inner_texts()
+            panel.get_by_role("button", name="Use this").nth(at).click()
+            page.get_by_text("Used. The table follows.").wait_for()
+            expect(page.locator("#verdict .mark")).to_have_count(0, timeout=SLOW)
+            settled(visitor)
+            assert page.locator(".lossbar strong").inner_text() == f"Loss {told[loss]}", (section, at)
+            assert re.search(r"([\d,]+) class", page.locator(".words").inner_text())[1] == told[classes], (section, at)
+            page.locator("body").press("Control+z")
+            settled(visitor)
+            expect(panel.get_by_role("button", name="Use this").nth(at)).to_be_visible(timeout=SLOW)
     assert visitor.trouble == []
 
 

@@ -48,7 +48,7 @@ LONGEST_NAME = 200
 COMPANIONS = ("report.html", "kech.toml")
 MOST_LISTED = 50  # releases of a folder
 MOST_ADDRESSED = 8  # reports whose tabs are about to open
-NEXT_LANES = ("quick", "search")  # that a page needs after the first rows
+NEXT_LANES = {"glance": "quick", "crowds": "search"}  # that a page needs after an answer
 
 
 def open_private(path: str, flags: int) -> int:
@@ -200,9 +200,8 @@ class OpenTable:
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if reads_all else WORKING)
         self.begin(self.run(job, msgspec.json.encode(plan.input)))
-        if verb == "glance":  # a page that sees the first rows soon asks for more
-            for name in NEXT_LANES:
-                self.begin(self.lanes[name].warm())
+        if verb in NEXT_LANES:  # what a page asks next finds a child that has started
+            self.begin(self.lanes[NEXT_LANES[verb]].warm())
         return job
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:

@@ -2,7 +2,7 @@
 
 import { request, run } from "./api.js";
 import { button, dialog, field, h, input, refusal, say, select } from "./dom.js";
-import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, quickest, rulesOf, takeCut } from "./forms.js";
+import { choose, countRules, cutThat, defaultOf, exampleOf, kindOf, numberBox, rulesOf, takeCut } from "./forms.js";
 import { about, again, chosenK, find, ladder, need, smallestK, stop } from "./model.js";
 import { count, day, few, loss, percent } from "./numbers.js";
 import { exporterOf } from "./pictures.js";
@@ -15,13 +15,13 @@ const series = { name: null, seen: null, drawn: null, fault: null };
 const redraw = () => set({ opened: state.opened + 1 });
 
 export function drawAdvanced() {
-  return [goals(), section("cutsTitle", "cutsText", cuts), section("profile", "profileText", profile), section("regimes", "regimesText", regimes), section("lattice", "latticeText", lattice), section("zigzag", "zigzagText", zigzag), section("series", "seriesText", drawSeries)];
+  return [goals(), section("cutsTitle", "cutsText", cuts, { k: comparedK() }), section("profile", "profileText", profile), section("regimes", "regimesText", regimes), section("lattice", "latticeText", lattice), section("zigzag", "zigzagText", zigzag), section("series", "seriesText", drawSeries)];
 }
 
 // A section that computes only once it is opened.
-function section(title, text, draw) {
+function section(title, text, draw, values) {
   const isOpen = opened.has(title), turn = () => { opened[isOpen ? "delete" : "add"](title); redraw(); };
-  return h("section", { class: "panel" }, h("h3", {}, button(`${isOpen ? "▾" : "▸"} ${t(title)}`, turn, "link", { "aria-expanded": String(isOpen) })), h("p", { class: "hint" }, t(text)), isOpen && draw());
+  return h("section", { class: "panel" }, h("h3", {}, button(`${isOpen ? "▾" : "▸"} ${t(title)}`, turn, "link", { "aria-expanded": String(isOpen) })), h("p", { class: "hint" }, t(text, values)), isOpen && draw());
 }
 
 function answerOf(verb, options, draw) {
@@ -76,9 +76,11 @@ function goals() {
 
 // -- structures --------------------------------------------------------------------------------------------------
 
+const comparedK = () => chosenK() ?? exampleOf("k");
+
 function cuts() {
-  const k = chosenK() ?? exampleOf("k"), names = Object.keys(state.cuts);
-  return answerOf("spectrum", { k: [k], cut: names, effort: quickest() }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [t(`cut:${row.cut}`), loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
+  const k = comparedK(), names = Object.keys(state.cuts);
+  return answerOf("spectrum", { k: [k], cut: names }, ({ spectrum }) => rowsOf([t("cutField"), t("figLoss"), t("figClasses"), "eps", ""], spectrum.map((row) => [t(`cut:${row.cut}`), loss(row.loss), count(row.classes), few(row.eps), use((next) => { takeCut(next, row.cut); next.plan.goal.k = k; })])));
 }
 
 function profile() {

@@ -29,7 +29,6 @@ export const rulesOf = (plan) => state.cuts[cutOf(plan)];
 export const cutThat = (rule) => Object.keys(state.cuts).find((name) => state.cuts[name][rule]); // the first cut with this rule
 export const kindOf = (goal) => goal.l_kind ?? defaultOf("l_kind");
 export const countRules = (kind) => state.lKinds[kind];
-export const quickest = () => fieldOf("effort").choices[0];
 
 // Take a cut; what it cannot do is not asked of it. An eps takes the place of k, and leaves no row out.
 export function takeCut(next, name, more = {}) {

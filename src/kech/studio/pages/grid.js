@@ -239,7 +239,8 @@ function tell() {
   foot.textContent = t("hides", { row: row + 1, n: facts.classes.rows[group], people: facts.classes.people?.[group], labels }) + (given.length ? `.${t("given", { columns: given.join(", ") })}` : "");
 }
 
-// "[33, 51]" is said as "33 to 51", "[33, 51)" as "33 to under 51".
-const spoken = (label) => label.replace(/^\[([^,\]]+), ([^\])]+)([\])])$/, (_, low, high, end) => t(end === "]" ? "toRange" : "toUnder", { low, high }));
+// "[33, 51]" is said as "33 to 51", "[33, 51)" as "33 to under 51", "<= 29" as "29 or less", "*" as "not told".
+const ENDS = { "<=": "orLess", ">=": "orMore", "<": "below" };
+const spoken = (label) => (label === "*" ? t("untold") : label.replace(/^\[([^,\]]+), ([^\])]+)([\])])$/, (_, low, high, end) => t(end === "]" ? "toRange" : "toUnder", { low, high })).replace(/^(<=|>=|<) (.+)$/, (_, sign, end) => t(ENDS[sign], { end })));
 
 export const focusTable = () => viewport.focus();

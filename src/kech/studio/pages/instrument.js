@@ -9,6 +9,7 @@ import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
 const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
+const BUSY = ["classes", "rung", "icicle", "crowds"], DOING = { classes: "searching", rung: "preparing" }; // what is told first of all that is on its way
 let place, wide = 600, left = 0; // eps at the left edge
 
 export function begin(where) {
@@ -34,8 +35,8 @@ function readOut() {
 }
 
 function busy() {
-  const job = working().find(({ verb }) => verb === "classes" || verb === "rung" || verb === "icicle" || verb === "crowds");
-  return h("span", { class: "hint busy" }, job ? [h("i", { class: "spin" }), job.options.k ? t("searching", { k: job.options.k }) : t("computing")] : "");
+  const job = BUSY.map((verb) => working().find((one) => one.verb === verb)).find(Boolean);
+  return h("span", { class: "hint busy" }, job ? [h("i", { class: "spin" }), t((job.options.k != null && DOING[job.verb]) || "computing", job.options)] : "");
 }
 
 // -- over k --------------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ function drawCurve() {
   const people = t(countsPeople() ? "countedPeople" : "countedRows");
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrument") },
     ticks(0, top, 4).map((value) => [s("line", { class: "rule", x1: LEFT, x2: wide - RIGHT, y1: y(value), y2: y(value) }), s("text", { class: "tick", x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, few(value))]),
-    [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && (hasRoom(k) || k === high)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 16, "text-anchor": "middle" }, count(k))),
+    [...new Set([...ladder(), ...(state.zoom ? ticks(low, high, 6).map(Math.round) : [])])].filter((k) => k >= low && k <= high && (hasRoom(k) || k === high)).map((k) => s("text", { class: "tick", x: x(k), y: HIGH - FOOT + 20, "text-anchor": "middle" }, count(k))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("kAxis", { counted: people })),
     s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
     known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(steps(known), (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
@@ -100,7 +101,7 @@ function drawIcicle() {
   });
   const step = [...data.at].reverse().find((one) => one.eps <= eps) ?? data.at[0], text = t("atEps", step); // classes are counted there, so this eps is told and used
   const picture = s("svg", { class: "picture", width: wide, height: HIGH, viewBox: `0 0 ${wide} ${HIGH}`, role: "group", "aria-label": t("instrumentEps") }, bars,
-    ticks(left, right, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 16, "text-anchor": "middle" }, few(value))),
+    ticks(left, right, 6).map((value) => s("text", { class: "tick", x: x(value), y: HIGH - FOOT + 20, "text-anchor": "middle" }, few(value))),
     s("text", { class: "axis", x: (LEFT + wide - RIGHT) / 2, y: HIGH - 6, "text-anchor": "middle" }, t("epsAxis")),
     s("text", { class: "axis", x: -(TOP + all / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, t("rowsAxis")),
     handle(x(step.eps), { label: t("lineEps"), value: step.eps, low: 0, high: last, text }));

@@ -109,11 +109,18 @@ function pump() {
   const k = chosenK(), chosen = { k, with_rows: true };
   if (need("crowds") && isSearch() && k != null) need("rung", chosen); // beside the search, which waits for neither
   leaveSearch(k, chosen);
+  if (awaitsPreview()) return;
   const exact = need("classes", chosen);
   if (!(exact?.data || exact?.fault)) return;
   if (k != null && Object.keys(exact.data?.shared?.given_away ?? {}).length) need("mend", { k });
   if (isSearch()) for (const rung of near(k)) if (!need("rung", rungOptions(rung))) return;
   if (isSearch()) for (const rung of near(k)) if (!need("bound", { k: rung })) return;
+}
+
+// Of a table of which nothing is known yet the preview comes first: a search beside it would take its time.
+function awaitsPreview() {
+  const isKnown = [...answers.values()].some(({ id, verb, data, fault }) => id === state.id && verb === "rung" && (data || fault));
+  return isSearch() && chosenK() != null && !find("crowds")?.fault && !isKnown;
 }
 
 // What another table asked for is not waited for.

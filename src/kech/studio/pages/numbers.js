@@ -13,7 +13,7 @@ export const percent = (share) => {
   if (share > 0 && share < 0.001) return `< ${few(0.1)}\u00a0%`;
   return share < 1 && share > 0.999 ? `> ${few(99.9)}\u00a0%` : `${few(100 * share)}\u00a0%`;
 };
-export const loss = (value) => writer({ minimumFractionDigits: 2, maximumFractionDigits: value < 0.1 ? 4 : 3 }).format(value);
+export const loss = (value) => writer({ minimumFractionDigits: 3, maximumFractionDigits: value < 0.1 ? 4 : 3 }).format(value);
 export const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
 // About `wanted` round numbers between two ends.

@@ -109,7 +109,7 @@ export function treeEditor(held, changed) {
 
   function line(node) {
     const inside = node.children.length > 0, below = h("ul", { hidden: !node.open }), label = h("span", { class: "label" }, node.label);
-    const fold = inside && button(node.open ? "▾" : "▸", () => unfold(!node.open), "fold", { "aria-expanded": String(node.open), "aria-label": t("below", { label: node.label }) });
+    const fold = inside && button(node.open ? "▾" : "▸", () => unfold(!node.open), "fold", { "aria-expanded": String(node.open), "aria-label": t("under", { label: node.label }) });
     const pick = h("input", { type: "checkbox", "aria-label": t("choose", { label: node.label }), onchange: (event) => chosen[event.target.checked ? "add" : "delete"](node) });
     pick.checked = chosen.has(node);
     const unfold = (now) => {
