@@ -554,6 +554,17 @@ def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, fol
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_a_release_of_an_earlier_studio_is_found_where_both_write(tmp_path):
+    body, roles = write_csv(nine_rows(), tmp_path / "nine.csv").read_bytes(), {"quasi_identifiers": ["age", "zip"]}
+    for k, name, allowed in ((3, "first", False), (2, "second", True), (2, "third", False)):
+        with running(tmp_path / "out") as studio:
+            table = studio.upload("nine.csv", body)["id"]
+            studio.give_roles(table, dropped=["salary"], **roles, release={"k": k, "grid": "exact"})
+            found = studio.ask(table, "release", folder=name, allow_composition=allowed)["ledger"]
+        verdict = {"first": "first", "second": "composed", "third": "nested"}[name]
+        assert found["verdict"] == verdict, "the earlier file was at hand"
+
+
 def test_an_earlier_release_that_was_deleted_is_in_nobodys_way(studio, folder):
     table = studio.open_nine(k=3)
     studio.ask(table, "release", folder="deleted")

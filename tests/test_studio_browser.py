@@ -758,6 +758,9 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
     for zoom in ("Zoom in", "Zoom out"):
         visitor.press(zoom, exact=True)
     expect(page.locator(".picture title").first).to_contain_text("among 3 or more from eps")
+    with page.expect_download() as saved:
+        visitor.press("Save the picture as SVG")
+    assert b">exposed: fewer than k</text>" in saved.value.path().read_bytes()
     visitor.press("Use this eps")
     expect(page.locator(".words")).to_contain_text(f"{classes} classes of", timeout=SLOW)
     expect(page.locator(".big")).to_have_text(f"1 in {smallest}")
@@ -883,6 +886,11 @@ def test_roles_are_explained_and_what_a_release_hides_is_said_before_it_is_writt
     expect(page.locator("[data-column='zip']")).to_contain_text("It looks like a code: it is read so.")
     visitor.press("Release …")
     expect(page.locator("dialog")).to_contain_text("Every published cell of \u2068cabin\u2069 is *, or missing.")
+    visitor.press("Leave \u2068cabin\u2069 out")
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.get_by_label("Role of cabin")).to_have_value("drop")
+    settled(visitor)
+    expect(page.locator(".words")).not_to_contain_text("cabin")
     assert visitor.trouble == []
 
 
@@ -1237,6 +1245,31 @@ def test_whatever_a_user_can_provoke_is_told_in_german(visit, tmp_path):
     assert [text for text, german in zip(said, told, strict=True) if german.startswith("(auf Englisch)")] == []
 
 
+IN_GERMAN = {
+    "k=99999 needs 99,999 rows or more; the table has 300. Choose a smaller k.": "k = 99999 braucht 99.999 Zeilen oder "
+    "mehr; die Tabelle hat 300. Wählen Sie ein kleineres k.",
+    "This table was released before ('a.csv', 2026-11-19 05:30, k=5; and 2 others, see `kech ledger`).": "Diese Tabelle, "
+    "oder ein Teil von ihr, wurde schon freigegeben ('a.csv', 2026-11-19 05:30, k=5; und 2 weitere, siehe `kech ledger` "
+    "im Terminal).",
+    "--alpha: kech cannot use this value.": "„alpha“: Mit diesem Wert kann kech nichts anfangen.",
+    "--decimal: kech cannot use this value.": "„Dezimalzeichen“: Mit diesem Wert kann kech nichts anfangen.",
+    "There is no column '1,200'.": "Es gibt keine Spalte '1,200'.",
+    "There is no column '{k}'.": "Es gibt keine Spalte '{k}'.",
+    "Columns 'born' and 'town' repeat together: 84 values in 1,300 rows, up to 4 rows each.": "'born' und 'town' "
+    "wiederholen sich zusammen: 84 Werte in 1.300 Zeilen, bis zu 4 Zeilen je Wert.",
+}
+
+
+@tried_again
+def test_german_refusals_have_german_numbers_and_quotes(visit):
+    tell = """async (all) => {
+      const [{ speak }, { inPageWords }] = await Promise.all([import("/static/text.js"), import("/static/words.js")]);
+      speak("de");
+      return all.map(inPageWords);
+    }"""
+    assert dict(zip(IN_GERMAN, visit().page.evaluate(tell, list(IN_GERMAN)), strict=True)) == IN_GERMAN
+
+
 def of_columns(folder):
     """Hints and doubts about the columns of the tables that are walked."""
     tables = {name: make for name, (make, _) in WALKS.items() if name != "large"} | {"survey": survey_like}
@@ -1295,7 +1328,7 @@ def test_refusals_are_told_in_german(visit):
     visitor.press("Mehr …")
     page.get_by_label("(alpha)").fill("2")
     page.get_by_label("(alpha)").press("Enter")
-    alert = "“alpha”: Mit diesem Wert kann kech nichts anfangen. Schreiben Sie einen Anteil über 0, höchstens 1."
+    alert = "„alpha“: Mit diesem Wert kann kech nichts anfangen. Schreiben Sie einen Anteil über 0, höchstens 1."
     page.get_by_role("alert").get_by_text(alert).wait_for()
     visitor.press("English")
     page.get_by_role("alert").get_by_text("“alpha”: kech cannot use this value.").wait_for()
@@ -1644,7 +1677,7 @@ def test_where_a_person_is_named_people_are_counted_on_the_screen(visit):
     settled(visitor)
     page.get_by_text(re.compile(r"As the table is, k = \d+: .* equal no row of another person")).wait_for()
     page.get_by_text("people to hide among", exact=True).wait_for()
-    expect(page.locator(".words")).to_contain_text(re.compile(r"rows of at least \d+ different people \(stated by the"))
+    expect(page.locator(".words")).to_contain_text(re.compile(r"rows of at least \d+ different people: you state it"))
     expect(page.get_by_label("k", exact=True)).to_have_attribute("max", "60")
     visitor.look("people")
     page.locator(".viewport").press("ArrowDown")

@@ -73,7 +73,9 @@ def publish_release(
     with refuse_disk_errors(target_folder), draft_folder(target_folder) as draft:
         file, target = draft / name, target_folder / name
         private = [target_folder / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
-        terms = AdmissionOptions(open_ledger() if ledger else None, earlier, allow_composition)
+        beside = [path for path in target_folder.parent.iterdir() if path.is_dir()]
+        known = open_ledger() if ledger else None
+        terms = AdmissionOptions(known, earlier, allow_composition, folders=beside)
         release = release.with_price()
         certificate = release.write_file(file, None, None, terms, within=draft)
         with strike_unless_done(certificate["file"]["sha256"], ledger, before):

@@ -177,6 +177,7 @@ class AdmissionOptions:
     series: frozenset[str] | None = None  # hashes of the earlier releases of its series: cohorts keep them safe
     judged: frozenset[str] = frozenset()  # hashes of releases outside that its cohorts were compared with
     replace: bool = False  # the release at the same path was never handed out: this one takes its place
+    folders: Sequence[Path] = ()  # where earlier releases may lie, besides those of the target and of the table
 
     def to_json(self) -> dict[str, bool]:
         """What a reader of the certificate should know of them."""
@@ -360,7 +361,7 @@ def judge_release(draft: DraftRelease, past: Past, terms: AdmissionOptions) -> A
     """The admission of a release, given those the ledger knows and those that are named."""
     if draft.new is not None:
         return judge_new(draft.new, past, terms)
-    folders = {draft.target.parent, draft.table.source.path.parent}
+    folders = {draft.target.parent, draft.table.source.path.parent, *terms.folders}
     with as_files(terms.earlier, folders, draft.table.limit) as earlier:
         known = {entry.release for entry in past.before}
         files = find_files(known, folders) | {digest(path): path for path in earlier}

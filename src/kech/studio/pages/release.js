@@ -6,7 +6,7 @@ import { button, dialog, field, h, input, quoted, refusal, replace, say, select 
 import { about, chosenK, shown } from "./model.js";
 import { count, day, loss } from "./numbers.js";
 import { crowdWords, goalWords, untold } from "./sentences.js";
-import { roleOf, saved, set, state } from "./store.js";
+import { edit, giveRoles, roleOf, saved, set, state } from "./store.js";
 import { t } from "./text.js";
 
 export async function openRelease() {
@@ -37,7 +37,7 @@ export async function openRelease() {
       write.disabled = !checked.checked;
     }
   }
-  const before = h("div", {}, publishes(), promises(data), h("div", { class: "fields" }, field(t("folder"), folder, t("folderHint", { folder: known.folder })), field(t("format"), ending)), field(t("checked"), checked, "", "check"), h("p", {}, write));
+  const before = h("div", {}, publishes(), promises(data, box.close), h("div", { class: "fields" }, field(t("folder"), folder, t("folderHint", { folder: known.folder })), field(t("format"), ending)), field(t("checked"), checked, "", "check"), h("p", {}, write));
   box.fill(before, busy, result, past);
   box.open();
 }
@@ -56,11 +56,16 @@ function publishes() {
   return h("section", {}, doubts().length > 0 && h("div", { class: "note", role: "alert" }, h("strong", {}, t("doubts")), doubts()), h("h3", {}, t("willPublish")), h("dl", { class: "pairs" }, Object.entries(groups).filter(([, list]) => list.length).map(([name, list]) => [h("dt", { class: name }, t(name)), h("dd", {}, list.join(", "))])));
 }
 
-function promises(data) {
+function promises(data, close) {
   const goals = goalWords(state.plan.goal), given = Object.entries(data.shared?.given_away ?? {});
   return h("section", {}, h("h3", {}, t("willHold")), h("ul", {}, h("li", {}, crowdWords(state.plan.goal.k ?? data.k, state.plan.goal)), goals && h("li", {}, t("kept", { goals }))),
     given.map(([column, share]) => h("p", { class: "alarm" }, t("givenAway", { share, column: quoted(column) }))),
-    untold(data.columns).map((column) => h("p", { class: "note" }, t("hidden", { column: quoted(column) }))), h("p", { class: "hint" }, t("limits")));
+    untold(data.columns).map((column) => h("p", { class: "note" }, t("hidden", { column: quoted(column) }), button(t("leaveOut", { column: quoted(column) }), () => { close(); leaveOut(column); }, "small"))), h("p", { class: "hint" }, t("limits")));
+}
+
+function leaveOut(left) {
+  const roles = Object.fromEntries(about().columns.map(({ column }) => [column, column === left ? "drop" : roleOf(column)]));
+  edit((next) => giveRoles(next, roles), "columns");
 }
 
 // -- what was written --------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ const en = {
   wrong: "Something went wrong.",
   inEnglish: "",
   cannot: "This cannot be done",
+  labelled: "“{text}”",
   close: "Close",
   cancel: "Cancel",
   open: "Open …",
@@ -101,7 +102,7 @@ const en = {
   "means:identifier": "It names a person. It is never published.",
   "means:keep": "It is published as it is.",
   "means:drop": "It is not published.",
-  histogram: ({ column, rows }) => `Histogram of ${column}, ${count(rows)} rows in the fullest bar`,
+  histogram: ({ column, rows }) => `Histogram of ${column}, ${plural(rows, "row", "rows")} in the fullest bar`,
   noHistogram: "too many for bars",
   values: ({ n }) => plural(n, "value", "values"),
   missing: "{share} missing",
@@ -228,7 +229,7 @@ const en = {
   kField: "k",
   kHint: ({ people }) => (people ? "people to hide among" : "rows to hide among"),
   oneIn: "1 in {k}",
-  oneInHint: ({ people }) => `By the blurred columns alone nobody is found with a better chance${people ? ", counted in people as the maker states" : ""}.`,
+  oneInHint: ({ people }) => `By the blurred columns alone nobody is found with a better chance${people ? ", counted in people, as you state" : ""}.`,
   above: ({ share, risk }) => `${percent(share)} of the rows: risk above ${few(risk)}`,
   asItIs: ({ k, alone, people }) => `As the table is, k = ${count(k)}: ${percent(alone)} of the rows ${people ? "equal no row of another person" : "stand alone"}.`,
   lossTitle: "Loss",
@@ -241,7 +242,7 @@ const en = {
   noneLeft: "No row is left out.",
   someLeft: ({ share }) => `${percent(share)} of the rows are left out.`,
   hideRows: ({ k }) => `Every row hides among at least ${plural(k, "row", "rows")}.`,
-  hidePeople: ({ k }) => `Every row hides among rows of at least ${plural(k, "person", "different people")} (stated by the maker).`,
+  hidePeople: ({ k }) => `Every row hides among rows of at least ${plural(k, "person", "different people")}: you state it, since the file cannot show it.`,
   hideHistories: ({ k }) => `Every person hides among at least ${count(k)} people with all of their rows.`,
   diverse: ({ l }) => `Every class has at least ${plural(l, "value", "values")} of each protected column.`,
   atLevels: ({ node }) => `These levels of the lattice: ${node}.`,
@@ -368,9 +369,10 @@ const en = {
   notKnown: "not known",
   secretFiles: "Hierarchies hold values of the table. The plan needs them; do not publish them.",
   recountedPeople: ({ k, people }) => `Recounted by person numbers: every person hides among at least ${count(k)} people with all of their rows; ${count(people)} people.`,
-  statedPeople: ({ k, people }) => `Stated by the maker: every class holds rows of at least ${count(k)} different people; the file holds rows of ${count(people)}.`,
+  statedPeople: ({ k, people }) => `You state, since the file cannot show it: every class holds rows of at least ${count(k)} different people; the file holds rows of ${count(people)}.`,
   identifying: ({ column }) => `${column} is published as it is, and most rows have a value of their own: leave it out, or blur it.`,
   identifyingTogether: ({ columns }) => `${columns} are published as they are, and nearly every row is unique on them together: leave one of them out.`,
+  leaveOut: "Leave {column} out",
   hidden: ({ column }) => `Every published cell of ${column} is *, or missing. Leave it out: the other columns stay more precise.`,
   rareTexts: ({ column }) => `Of ${column} nearly every row has a text of its own, so labels hardly tell anything: give it a hierarchy, or leave it out.`,
   jointK: ({ k }) => `Together with earlier releases, joint k is ${count(k)}: so many rows stay together at least.`,
@@ -404,6 +406,7 @@ const de = {
   wrong: "Etwas ging schief.",
   inEnglish: "(auf Englisch) ",
   cannot: "Das geht nicht",
+  labelled: "„{text}“",
   close: "Schließen",
   cancel: "Abbrechen",
   open: "Öffnen …",
@@ -447,7 +450,7 @@ const de = {
   "encoding:utf-16": "UTF-16",
   "encoding:latin-1": "Latin-1",
   "encoding:cp1252": "Windows 1252",
-  nulls: "Texte, die „fehlt“ bedeuten",
+  nulls: "Texte für fehlende Werte",
   sheet: "Tabellenblatt",
   headerLine: "Zeile mit den Spaltennamen",
   firstSheet: "das erste",
@@ -487,7 +490,7 @@ const de = {
   "means:identifier": "Es benennt eine Person. Es erscheint nie.",
   "means:keep": "Es erscheint, wie es ist.",
   "means:drop": "Es erscheint nicht.",
-  histogram: ({ column, rows }) => `Histogramm von ${column}, ${count(rows)} Zeilen im höchsten Balken`,
+  histogram: ({ column, rows }) => `Histogramm von ${column}, ${plural(rows, "Zeile", "Zeilen")} im höchsten Balken`,
   noHistogram: "zu viele für Balken",
   values: ({ n }) => plural(n, "Wert", "Werte"),
   missing: "{share} fehlen",
@@ -610,7 +613,7 @@ const de = {
   kField: "k",
   kHint: ({ people }) => (people ? "Personen, unter denen man sich verbirgt" : "Zeilen, unter denen man sich verbirgt"),
   oneIn: "1 zu {k}",
-  oneInHint: ({ people }) => `Durch die vergröberten Spalten allein wird niemand mit besserer Aussicht gefunden${people ? ", in Personen gezählt, wie der Hersteller angibt" : ""}.`,
+  oneInHint: ({ people }) => `Durch die vergröberten Spalten allein wird niemand mit besserer Aussicht gefunden${people ? ", in Personen gezählt, wie Sie angeben" : ""}.`,
   above: ({ share, risk }) => `${percent(share)} der Zeilen: Risiko über ${few(risk)}`,
   asItIs: ({ k, alone, people }) => `Wie die Tabelle ist: k = ${count(k)}; ${percent(alone)} der Zeilen ${people ? "gleichen keiner Zeile einer anderen Person" : "stehen allein"}.`,
   lossTitle: "Verlust",
@@ -623,7 +626,7 @@ const de = {
   noneLeft: "Keine Zeile wird weggelassen.",
   someLeft: ({ share }) => `${percent(share)} der Zeilen werden weggelassen.`,
   hideRows: ({ k }) => `Jede Zeile verbirgt sich unter mindestens ${plural(k, "Zeile", "Zeilen")}.`,
-  hidePeople: ({ k }) => `Jede Zeile verbirgt sich unter Zeilen von mindestens ${plural(k, "Person", "verschiedenen Personen")} (Angabe des Herstellers).`,
+  hidePeople: ({ k }) => `Jede Zeile verbirgt sich unter Zeilen von mindestens ${plural(k, "Person", "verschiedenen Personen")}: das geben Sie an, denn die Datei zeigt es nicht.`,
   hideHistories: ({ k }) => `Jede Person verbirgt sich unter mindestens ${count(k)} Personen mit all ihren Zeilen.`,
   diverse: ({ l }) => `Jede Klasse hat mindestens ${plural(l, "Wert", "Werte")} jeder geschützten Spalte.`,
   atLevels: ({ node }) => `Diese Ebenen des Verbands: ${node}.`,
@@ -747,9 +750,10 @@ const de = {
   notKnown: "nicht bekannt",
   secretFiles: "Hierarchien enthalten Werte der Tabelle. Der Plan braucht sie; nicht veröffentlichen.",
   recountedPeople: ({ k, people }) => `Nach Personennummern nachgezählt: jede Person verbirgt sich unter mindestens ${count(k)} Personen mit all ihren Zeilen; ${count(people)} Personen.`,
-  statedPeople: ({ k, people }) => `Angabe des Herstellers: jede Klasse hat Zeilen von mindestens ${count(k)} verschiedenen Personen; die Datei hat Zeilen von ${count(people)}.`,
+  statedPeople: ({ k, people }) => `Das geben Sie an, denn die Datei zeigt es nicht: jede Klasse hat Zeilen von mindestens ${count(k)} verschiedenen Personen; die Datei hat Zeilen von ${count(people)}.`,
   identifying: ({ column }) => `${column} erscheint, wie es ist, und die meisten Zeilen haben einen eigenen Wert: weglassen oder vergröbern.`,
   identifyingTogether: ({ columns }) => `${columns} erscheinen, wie sie sind, und fast jede Zeile ist auf ihnen einzig: eine davon weglassen.`,
+  leaveOut: "{column} weglassen",
   hidden: ({ column }) => `Jede veröffentlichte Zelle von ${column} ist * oder fehlt. Weglassen: die anderen Spalten bleiben genauer.`,
   rareTexts: ({ column }) => `Von ${column} hat fast jede Zeile einen eigenen Text, Etiketten sagen kaum etwas: Hierarchie geben oder weglassen.`,
   jointK: ({ k }) => `Mit früheren Freigaben zusammen ist das gemeinsame k ${count(k)}: So viele Zeilen bleiben mindestens beisammen.`,
@@ -774,12 +778,12 @@ const de = {
 
 // -- refusals in English: an option of the command line becomes the field that sets it -------------------------
 
-// An option, and in {} the key of the label of the field that sets it.  Letters are the same on every page.
+// An option, and in {} the key of the label of the field that sets it, or after = a name that is the same everywhere.  Letters are the same on every page.
 export const FIELDS = {
-  "--allow-composition": "{anyway}", "--alpha": "“alpha”", "--axis": "{kind}", "--c": "“c”", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}", "--domain": "the domain in the plan",
-  "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "“k”",
-  "--kind": "{kind}", "--l": "“l”", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
-  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "“t”", "--t-kind": "{tKind}",
+  "--allow-composition": "{anyway}", "--alpha": "{=alpha}", "--axis": "{kind}", "--c": "{=c}", "--cut": "{cutField}", "--dates": "{dates}", "--decimal": "{decimal}", "--delimiter": "{delimiter}", "--domain": "the domain in the plan",
+  "--earlier": "the earlier file", "--effort": "{effort}", "--encoding": "{encoding}", "--eps": "eps", "--fold-variants": "{fold_variants}", "--from": "an imported one", "--grid": "{grid}", "--k": "{=k}",
+  "--kind": "{kind}", "--l": "{=l}", "--l-kind": "{lKind}", "--null-values": "{nulls} under {file}", "--objective": "{objective}", "--path": "the path", "--person": "the role {role:person}", "--protect-history": "{history}", "--qi": "the role {role:quasi-identifier}",
+  "--reading": "the reading", "--rename-duplicates": "{rename_duplicates}", "--rows-are-people": "{rowsPeople}", "--sheet": "{sheet}", "--header-line": "{headerLine}", "--sensitive": "the role {role:sensitive}", "--suppress": "{suppress} under {advanced}", "--t": "{=t}", "--t-kind": "{tKind}",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 export const PHRASES = [
@@ -868,7 +872,7 @@ const GERMAN = [
   [/^Save it again\.$/, "Speichern Sie sie noch einmal."],
   [/^Cannot write to (.+): the folder is not empty\.$/, "In $1 kann nicht geschrieben werden: Der Ordner ist nicht leer."],
   [/^Name another folder\.$/, "Nennen Sie einen anderen Ordner."],
-  [/^(?:This table was|Some rows of this table were) released before \((.+)\)\.$/, "Diese Tabelle, oder ein Teil von ihr, wurde schon freigegeben ($1)."],
+  [/^(?:This table was|Some rows of this table were) released before \((.+?)(?:; and ([\d,]+) others?, see `kech ledger`)?\)\.$/, (_, last, others) => `Diese Tabelle, oder ein Teil von ihr, wurde schon freigegeben (${last}${others ? `; und ${others} weitere, siehe \`kech ledger\` im Terminal` : ""}).`],
   [/^Two releases together reveal more than each of them\.$/, "Zwei Freigaben zusammen verraten mehr als jede für sich."],
   [/^This one is not a coarsening of it: one alone hides every row among (\d+) (?:rows|people) or more; together, joint k (?:= (\d+)|is between (\d+) and (\d+)), and ([\d,]+) of ([\d,]+) rows stay together with fewer than \d+\.$/, (_, k, joint, low, high, below, rows) => `Diese ist keine Vergröberung von ihr: Eine allein verbirgt jede Zeile unter ${k} oder mehr; zusammen ist das gemeinsame k ${joint ?? `zwischen ${low} und ${high}`}, und ${below} von ${rows} Zeilen bleiben mit weniger als ${k} beisammen.`],
   [/^([\d,]+) rows? came or left among fewer than (\d+): the difference of the files shows their cells\.$/, "$1 Zeilen kamen oder gingen unter weniger als $2: Der Unterschied der Dateien zeigt ihre Zellen."],
@@ -986,7 +990,8 @@ const GERMAN = [
   [/^--fold-variants joins them; in a plan, fold_variants = true below \[input\]\.$/, "Das vereint sie: {fold_variants}."],
   [/^Codes such as (.+) look like 'not known' \(([\d,]+) rows\)\.$/, "Zahlen wie $1 sehen nach „unbekannt“ aus ($2 Zeilen)."],
   [/^If they are, empty these cells in the file, or say (.+), which holds for every column\.$/, "Wenn sie das sind, leeren Sie diese Zellen in der Datei, oder nennen Sie die Zahl unter {nulls}; das gilt für alle Spalten."],
-  repeating("Columns? (.+?) repeats?(?: together)?", "$1 wiederholt sich"),
+  repeating("Columns? (.+?) repeats", "$1 wiederholt sich"),
+  repeating("Columns (.+?) repeat together", "$1 wiederholen sich zusammen"),
   repeating("Column (.+?) is an identifier and repeats", "Spalte $1 hat die Rolle {role:identifier} und wiederholt sich"),
   repeating("Column (.+?) is an identifier with fewer values than there are people by --person", "Spalte $1 hat die Rolle {role:identifier} und weniger Werte, als es Personen gibt"),
   [/^If it names people, k counts visits, not people\.$/, "Wenn die Spalte Personen nennt, zählt k Besuche und nicht Personen."],
@@ -1206,9 +1211,14 @@ const GERMAN_PLACES = [
   [/^((?:--[a-z-]+|[a-z_]+)(?:, (?:--[a-z-]+|[a-z_]+))*): /, "$1: "],
 ];
 
+const JOINED = { and: "und", or: "oder" }; // names of columns
+
 function tell(text, fill) {
   const [said, german] = GERMAN.find(([pattern]) => pattern.test(text)) ?? [];
-  if (said) return text.replace(said, typeof german === "function" ? (...found) => fill(german(...found)) : fill(german));
+  if (said) {
+    const [whole, ...parts] = text.match(said).map((part) => part && (/^\d{1,3}(?:,\d{3})+$/.test(part) ? part.replaceAll(",", ".") : part.replace(/(?<=') (and|or) (?=')/g, (_, word) => ` ${JOINED[word]} `)));
+    return typeof german === "function" ? fill(german(whole, ...parts)) : fill(german).replace(/\$(\d)/g, (_, at) => parts[at - 1] ?? "");
+  }
   const [place, where] = GERMAN_PLACES.find(([pattern]) => pattern.test(text)) ?? [], inner = place && tell(text.replace(place, ""), fill);
   return inner ? text.match(place)[0].replace(place, where) + inner : null;
 }

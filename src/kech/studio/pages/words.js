@@ -6,7 +6,7 @@ import { FIELDS, FOLLOWED, PHRASES, t, translate } from "./text.js";
 export const followed = (hint) => hint.replace(...FOLLOWED);
 
 // A label without its explanation.
-const labelOf = (key) => `“${t(key).replace(/ \(.*|:.*/, "")}”`;
+const labelOf = (key) => t("labelled", { text: key.startsWith("=") ? key.slice(1) : t(key).replace(/ \(.*|:.*/, "") });
 const fill = (text) => (typeof text === "string" ? text.replace(/\{([^}]+)\}/g, (_, key) => labelOf(key)) : text);
 
 // In the language of the page; what is only in English says so.
