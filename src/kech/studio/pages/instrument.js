@@ -8,7 +8,7 @@ import { count, few, ticks } from "./numbers.js";
 import { countsPeople, edit, set, state, watch } from "./store.js";
 import { t } from "./text.js";
 
-const HIGH = 196, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 40, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
+const HIGH = 200, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 44, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
 const BUSY = ["classes", "rung", "icicle", "crowds"], DOING = { classes: "searching", rung: "preparing" }; // what is told first of all that is on its way
 let place, wide = 600, left = 0; // eps at the left edge
 

@@ -1,6 +1,6 @@
 // Every text of the studio, in English and German. `t` gives one; {names} in it are replaced.
 
-import { count, few, percent } from "./numbers.js";
+import { count, few, loss as lossOf, percent } from "./numbers.js";
 
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many}`;
 const list = (names) => names.join(", ");
@@ -215,7 +215,7 @@ const en = {
   useEps: "Use this eps",
   countedRows: "rows",
   countedPeople: "people",
-  atK: ({ k, loss, classes }) => `k = ${count(k)}: loss ${few(loss)}, ${plural(classes, "class", "classes")}`,
+  atK: ({ k, loss, classes }) => `k = ${count(k)}: loss ${lossOf(loss)}, ${plural(classes, "class", "classes")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "class", "classes")}, the smallest of ${count(smallest)}`,
   exposedNow: "exposed: fewer than k",
   sampled: ({ lines, rows }) => `${count(lines)} lines stand for ${count(rows)} rows.`,
@@ -236,7 +236,7 @@ const en = {
   lossNow: "Loss {loss}: 0 tells all, 1 tells nothing",
   givenAway: ({ share, column }) => `${percent(share)} of the published rows give their ${column} away: their whole class shares it.`,
   givenMore: ({ n }) => `So do rows in ${plural(n, "other column", "other columns")}.`,
-  mend: ({ from, to }) => (to === undefined ? "Require 2 values" : `Require 2 values: loss ${few(from)} → ${to === null ? "?" : few(to)}`),
+  mend: ({ from, to, isUnknown }) => (to === undefined ? "Require 2 values" : `Require 2 values: loss ${lossOf(from)} → ${to ? lossOf(to) : isUnknown ? "?" : "…"}`),
   mendNot: "Two values in every class would mend it; what that costs is known after the search.",
   classesWords: ({ classes, average }) => `${plural(classes, "class", "classes")} of ${few(average)} rows on average.`,
   noneLeft: "No row is left out.",
@@ -600,7 +600,7 @@ const de = {
   useEps: "Dieses eps nehmen",
   countedRows: "Zeilen",
   countedPeople: "Personen",
-  atK: ({ k, loss, classes }) => `k = ${count(k)}: Verlust ${few(loss)}, ${plural(classes, "Klasse", "Klassen")}`,
+  atK: ({ k, loss, classes }) => `k = ${count(k)}: Verlust ${lossOf(loss)}, ${plural(classes, "Klasse", "Klassen")}`,
   atEps: ({ eps, classes, smallest }) => `eps = ${few(eps)}: ${plural(classes, "Klasse", "Klassen")}, die kleinste hat ${count(smallest)}`,
   exposedNow: "exponiert: weniger als k",
   sampled: ({ lines, rows }) => `${count(lines)} Linien stehen für ${count(rows)} Zeilen.`,
@@ -620,7 +620,7 @@ const de = {
   lossNow: "Verlust {loss}: 0 sagt alles, 1 sagt nichts",
   givenAway: ({ share, column }) => `${percent(share)} der Zeilen verraten ${column}: ihre ganze Klasse hat denselben Wert.`,
   givenMore: ({ n }) => `Dasselbe in ${plural(n, "weiteren Spalte", "weiteren Spalten")}.`,
-  mend: ({ from, to }) => (to === undefined ? "2 Werte verlangen" : `2 Werte verlangen: Verlust ${few(from)} → ${to === null ? "?" : few(to)}`),
+  mend: ({ from, to, isUnknown }) => (to === undefined ? "2 Werte verlangen" : `2 Werte verlangen: Verlust ${lossOf(from)} → ${to ? lossOf(to) : isUnknown ? "?" : "…"}`),
   mendNot: "Zwei Werte in jeder Klasse würden es beheben; was das kostet, zeigt die Suche.",
   classesWords: ({ classes, average }) => `${plural(classes, "Klasse", "Klassen")} von im Mittel ${few(average)} Zeilen.`,
   noneLeft: "Keine Zeile wird weggelassen.",

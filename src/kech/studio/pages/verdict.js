@@ -54,7 +54,7 @@ function alarm({ shared, figures }, isStale, isPreview) {
   const given = Object.entries(shared?.given_away ?? {}).sort(([, a], [, b]) => b - a);
   if (!given.length) return null;
   const price = isStale || isPreview ? null : priceOf(chosenK()), isUnknown = price == null && !isPreview && Boolean(find("mend", { k: chosenK() })?.data);
-  const mend = button(t("mend", { from: figures.loss, to: chosenK() == null ? undefined : price }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
+  const mend = button(t("mend", { from: figures.loss, to: chosenK() == null ? undefined : price, isUnknown }), () => edit((next) => Object.assign(next.plan.goal, { l: 2, l_kind: null, c: null }), "mend"), "alarm", { disabled: isStale });
   return h("div", { class: "alarm", role: "alert" }, given.slice(0, MOST_ALARMS).map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))), given.length > MOST_ALARMS && h("p", {}, t("givenMore", { n: given.length - MOST_ALARMS })), isUnknown && h("p", { class: "hint" }, t("mendNot")), mend, state.fault?.field === "mend" && h("p", { class: "refusal" }, state.fault.message));
 }
 
