@@ -442,7 +442,7 @@ def test_what_is_only_prepared_is_not_called_a_search(visit, monkeypatch):
     run, held = jobs.Lane.run, [True]
 
     async def held_up(lane, job):
-        while held and job.verb == "rung" and not job.over.is_set():
+        while held and job.verb == "rung" and b'"k":3' not in job.question and not job.over.is_set():
             await asyncio.sleep(0.02)
         await run(lane, job)
 

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
-from kech.studio import server
+import studios
 from studios import Studio, wait_for
 
 CELL = "<script>window.hacked=1</script>"
@@ -133,7 +133,7 @@ FAULTS = {
 @contextmanager
 def probed(folder, fault=None):
     """A studio to be probed; with a fault in its source."""
-    made = with_fault(*fault) if fault else server
+    made = with_fault(*fault) if fault else studios
     held = made.bind(0)
     served, entry = made.make_server(None, folder, held)
     thread = threading.Thread(target=served.run, kwargs={"sockets": [held]}, daemon=True)
