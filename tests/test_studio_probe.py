@@ -90,8 +90,7 @@ CHECKS = {
     "no referrer": lambda studio: header("referrer-policy")(studio) == "no-referrer",
     "cells are no markup": shows_no_cell,
     "path upwards": lambda studio: (
-        is_first_page(studio, "f=../../../../etc/hostname")
-        and studio.send("GET", "/static/..%2fguard.py")[0] == 404
+        is_first_page(studio, "f=../../../../etc/hostname") and studio.send("GET", "/static/..%2fguard.py")[0] == 404
     ),
     "whole path": lambda studio: (
         is_first_page(studio, "f=/etc/hostname") and studio.send("GET", "/static/%2fetc%2fhostname")[0] == 404
