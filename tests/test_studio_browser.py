@@ -1706,8 +1706,8 @@ def test_where_a_person_is_named_people_are_counted_on_the_screen(visit):
 def test_a_series_is_seen_and_continued(visit):
     visitor = visit()
     page, folder = visitor.page, Path(visitor.studio.json("GET", "/api/state")["folder"])
-    for month, last in enumerate((60, 75, 90)):
-        rows = [("visit", "age", "ill"), *((i, 20 + i * 7 % 40, i % 3) for i in range(5 * month, last))]
+    for month, (first, last) in enumerate(((0, 60), (5, 75), (20, 90))):
+        rows = [("visit", "age", "ill"), *((i, 20 + i * 7 % 40, i % 3) for i in range(first, last))]
         with (folder / f"{month}.csv").open("w", newline="") as file:
             csv.writer(file).writerows(rows)
         if month < 2:
@@ -1724,4 +1724,12 @@ def test_a_series_is_seen_and_continued(visit):
     visitor.look("series")
     visitor.press("Publish this table as the next version")
     page.get_by_text("Version 3 is published.").wait_for()
+    page.get_by_text("many rows left, and many are new").wait_for()
+    shown = [row.split("\t") for row in page.locator("table.versions tr").all_inner_texts()]
+    told = visitor.studio.json("GET", "/api/series/clinic")["versions"]
+    counts = ("rows", "cohorts", "arrivals", "held")  # nothing waits, is corrected or withdrawn
+    assert shown[1:] == [
+        [str(each["version"]), each["time"][:10], *(str(each[name]) for name in counts)] for each in told
+    ]
+    visitor.look("series continued")
     assert kech.verify_series(folder / "clinic")["holds"]

@@ -11,7 +11,7 @@ import { countsPeople, edit, quasi, saved, sensitive, set, state } from "./store
 import { t, tellPicture } from "./text.js";
 
 const opened = new Set(); // sections that were asked for
-const series = { name: null, seen: null, drawn: null, fault: null };
+const series = { name: null, seen: null, drawn: null, fault: null, note: null };
 const redraw = () => set({ opened: state.opened + 1 });
 
 export function drawAdvanced() {
@@ -128,13 +128,18 @@ function drawSeries() {
     try {
       const told = await run(state.id, { verb: "publish", options: { series: series.name, file: file.value, ...(anyway.checked ? { most_changed: 1 } : {}) } });
       say(t("published", { version: told.series.version }));
+      series.note = told.series.exchanged && t("exchanged", { whom: told.series.exchanged, name: series.name });
       await look(series.name);
       series.fault = null;
     } catch (fault) { series.fault = fault; }
     redraw();
   };
   const bars = series.drawn?.svg ? shown(series.drawn.svg, t("series"), series.name) : series.drawn?.fault ? refusal(series.drawn.fault) : h("p", { class: "hint" }, t("computing"));
-  return [pick, bars, rowsOf([t("versions"), "", t("rowsTitle"), t("cohorts")], seen.versions.map((one) => [count(one.version), one.published ? day(one.published) : "", count(one.rows), count(one.cohorts)])),
+  const many = (rows) => (typeof rows === "string" ? rows : count(rows)); // few rows are hidden: "<5"
+  const counted = Object.entries({ rows: "rowsTitle", cohorts: "cohorts", arrivals: "arrivals", waiting: "waitingRows", held: "heldRows", corrected: "correctedRows", withdrawn: "withdrawnRows", returned: "returnedRows", kept_out: "keptOut" }).filter(([name]) => ["rows", "cohorts", "arrivals"].includes(name) || seen.versions.some((one) => one[name]));
+  const versions = rowsOf([t("versions"), t("dayOfVersion"), ...counted.map(([, word]) => t(word))], seen.versions.map((one) => [count(one.version), one.time.slice(0, 10), ...counted.map(([name]) => many(one[name]))]));
+  versions.classList.add("versions");
+  return [pick, bars, h("div", { class: "sideways", tabindex: "0", role: "region", "aria-label": t("versions") }, versions), h("p", { class: "hint" }, t("countsOfVersions")), series.note && h("p", { class: "note", role: "status" }, series.note),
     rowsOf([t("versions"), t("cohorts"), t("rowsTitle")], seen.lives.map((bar) => [bar.versions.join(", "), count(bar.cohorts), count(bar.rows)])),
     h("div", { class: "bar" }, field(t("versionFile"), file), h("label", { class: "check" }, anyway, t("mostChanged")), button(t("publishNext"), publish, "small"), busy), series.fault && refusal(series.fault)];
 }
