@@ -419,12 +419,13 @@ def test_it_is_said_which_holes_were_computed_where_not_all_were(suppress):
     for start, after in zip(starts, (", without holes up to dimension 1; others", ", but holes"), strict=True):
         parts = components(distances(points, "box"), start.at_least + 1e-12)
         large = [part for part in parts if len(part) >= 3]
-        without = f" (without {40 - sum(map(len, large))} rows)" * (len(large) < len(parts))
+        left = 40 - sum(map(len, large))
+        without = f" (without {left} row{'s' * (left > 1)})" * (len(large) < len(parts))
+        enough = f"component{without} is" if len(large) == 1 else f"components{without} are"
 
         assert start.at_least < start.at_most
         assert bool(without) == bool(suppress)
-        assert start.reason.startswith(f"at the lower eps {len(large)} component")
-        assert start.reason.endswith(f"{without} are large enough{after} were not computed")
+        assert start.reason == f"at the lower eps {len(large)} {enough} large enough{after} were not computed"
 
 
 def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_path, run):
@@ -439,7 +440,7 @@ def test_the_screen_begins_with_what_to_do_and_has_equal_bars_in_one_line(tmp_pa
     assert lines[2] == "Rows join at eps where no column differs by more than 2 eps of its range."
     assert lines[4] == f"k = 5: all rows fit into {many} classes; x isolates most"
     assert released["classes"] == many
-    assert lines[5] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 rows), all from 0.401"
+    assert lines[5] == "Rows joined with 4 others or more: 99 % from eps 0.001 (without 1 row), all from 0.401"
     assert sum(line.startswith(" 100    0.0000  0.0010     1        0.0000") for line in lines) == 1
 
 

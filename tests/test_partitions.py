@@ -79,6 +79,20 @@ def test_the_stretch_holds_the_exact_eps(metric, monkeypatch):
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("who", [None, "who"])
+def test_no_partition_is_said_to_be_possible_before_every_row_can_hide(metric, who):
+    """The k-th nearest row, or row of a k-th person, is a bound of every class of k."""
+    rng = np.random.default_rng(8)
+    places = np.repeat(rng.random((60, 2)), 5, axis=0)  # all rows of a person at one place
+    frame = pd.DataFrame({"x": places[:, 0], "y": places[:, 1], "who": np.repeat(np.arange(60), 5)})
+    with read(frame if who else frame[["x", "y"]], who) as table:
+        profile = kech.search_partitions(kech.compute_profile(table, metric=metric), [2, 5], effort="quick")
+
+    for k in (2, 5):
+        assert profile.eps_for(k, [1.0])[0] <= profile.reached[k].eps_at_least <= profile.reached[k].eps_at_most
+
+
+@pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("kind", ["uniform", "grid", "clusters"])
 def test_forty_rows_are_searched_within_ten_seconds(metric, kind):
     points = line_points(coordinates(np.random.default_rng(33), kind, 40, 3))

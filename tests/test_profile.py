@@ -147,8 +147,11 @@ def test_shares_bound_the_rows_that_are_in_no_simplex(metric):
 
 
 def near_and_far(near, k, eps):
-    """Points whose k-th nearest row is farther than 2 eps, and than eps while not all rows are in one box."""
-    return near[:, k - 1] / 2 > eps, (near[:, k - 1] / 2 > eps / 2) & (eps < near.max() / 2)
+    """Points whose k-th nearest row is farther than 2 eps, and than eps while not all rows are in one box; two rows
+    are a simplex at half their distance.
+    """
+    exposed = near[:, k - 1] / 2 > eps
+    return exposed, (near[:, k - 1] / 2 > eps / 2) & (eps < near.max() / 2) if k > 2 else exposed
 
 
 def in_no_simplex(points, far, k, eps):
@@ -164,6 +167,24 @@ def in_no_simplex(points, far, k, eps):
 def in_small_components(points, parts, k):
     sizes = [points.weights[list(part)].sum() for part in parts]
     return sum(size for size in sizes if size < k) / points.rows
+
+
+@metrics
+@pytest.mark.parametrize("person", [(), ("who",)])
+def test_at_k_2_the_share_of_exposed_rows_is_known(metric, person):
+    """A row and the nearest one of somebody else are a simplex at half their distance, and nothing is one before."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": rng.integers(0, 90, 70), "y": rng.integers(0, 90, 70), "who": rng.integers(0, 30, 70)})
+    unit = frame[["x", "y"]] / np.ptp(frame[["x", "y"]], axis=0)
+    far = np.linalg.norm(unit.to_numpy()[:, None] - unit.to_numpy(), np.inf if metric == "box" else 2, axis=2)
+    same = np.equal.outer(*[frame["who"].to_numpy()] * 2) if person else np.eye(70, dtype=bool)
+    nearest = np.where(same, np.inf, far).min(axis=1) / 2
+    found = profile_of(frame, ["x", "y"], person, metric=metric)
+
+    for eps in np.quantile(nearest, [0.1, 0.5, 0.9]) + 1e-9:
+        seen = found.shares(2, float(eps))
+        assert seen["exposed_at_least"] == seen["exposed_at_most"] == pytest.approx((nearest > eps).mean())
+    assert found.eps_for(2) == found.safe_eps_for(2)
 
 
 def test_mixed_columns_with_many_ties_are_those_of_all_pairs():
@@ -282,7 +303,7 @@ def test_people_are_counted_as_sets(frame):
     far, people = np.abs(places[:, None] - places[None]).max(axis=2) / SIDE, len({*who})
     for k, step in product(range(1, people + 1), range(0, 2 * SIDE + 1, 2)):
         eps, seen = step / (2 * SIDE), found.shares(k, step / (2 * SIDE))
-        for name, reach in (("exposed_at_least", 2 * eps), ("exposed_at_most", eps)):
+        for name, reach in (("exposed_at_least", 2 * eps), ("exposed_at_most", eps if k > 2 else 2 * eps)):
             exposed = [len({*who[near]}) < k and eps < far.max() / 2 for near in far <= reach]
             assert seen[name] == pytest.approx(np.mean(exposed))
             assert seen[f"people_{name}"] == pytest.approx(len({*who[exposed]}) / people)
@@ -378,10 +399,23 @@ def test_the_screen_says_what_to_do(tmp_path, run):
     frame.to_csv(tmp_path / "t.csv", index=False)
     shown = run("profile", tmp_path / "t.csv", "--qi", "a", "b", "--k", "5", "--eps", "0.1").out
 
-    assert "k = 5: half of the rows can hide from eps 0.000111 at best, all from 0.478; a isolates most" in shown
+    assert "k = 5: at best, half of the rows can hide from eps 0.000111, all from 0.478; a isolates most" in shown
     assert "a isolates most: without it half of the rows could hide from eps 0 on at best, now from 0.0001111." in shown
-    assert "No release of all rows goes below 0.4781 with exact edges." in shown
+    assert "No release of all rows with exact edges goes below eps 0.4781." in shown
     assert "Without the last 2 rows to hide (kech profile --rows), none goes below 0.0002222." in shown
+
+
+def test_the_screen_says_one_bound_of_releases_and_no_weaker_one(tmp_path, run):
+    """At k = 2 row 7 of the paper could hide beside row 8 from 0.1833 on, but row 9 would be left alone then."""
+    nine_rows().to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    words = ["profile", tmp_path / "t.csv", "--qi", "age", "zip", "--k", "2"]
+    shown, (advice,) = run(*words).out, run(*words, "--json").json["advice"]
+    plain = run(*words, "--no-cuts").out
+
+    none = "No release of all rows with exact edges goes below eps"
+    assert f"{none} 0.2333. Without 0.5 % of them, none goes below 0.1833." in shown
+    assert f"{none} 0.1833. Not even one without 0.5 % of them does." in plain
+    assert (advice["eps_all"], advice["eps_bound"]) == pytest.approx((0.18333, 0.23333), abs=1e-5)
 
 
 def test_classes_of_people_who_share_a_place_lower_the_upper_bounds():
@@ -436,7 +470,7 @@ def test_the_command_prints_what_python_gives(tmp_path, run):
     assert [cut["k"] for cut in shown["reached"]] == [2, 5]
     assert all(cut["eps_at_least"] <= cut["eps_at_most"] <= cut["local_eps"] for cut in shown["reached"])
     drawn = (tmp_path / "p.svg").read_text("utf-8")
-    assert all(words in drawn for words in ("minimal cut", "k = 5: half of the rows can hide from eps", "PRIVATE"))
+    assert all(words in drawn for words in ("minimal cut", "k = 5: at best, half of the rows can hide", "PRIVATE"))
     assert run("profile", tmp_path / "t.csv", *options, "--no-cuts", "--json").out.count('"reached": []') == 1
     assert [line["k"] for line in shown["profile"]] == [2, 2, 5, 5]
 
@@ -468,7 +502,7 @@ def test_the_title_of_the_picture_is_of_the_k_that_was_listed():
     found = profile_of(pd.DataFrame({"few": rng.integers(0, 2, 400), "many": rng.random(400)}))
     half, every = (f"{eps:.3g}" for eps in found.eps_for(20, [0.5, 1.0]))
     found.to_json([20])
-    title = f"k = 20: half of the rows can hide from eps {half} at best, all from {every}"
+    title = f"k = 20: at best, half of the rows can hide from eps {half}, all from {every}"
 
     assert f"{title}; many isolates most" in [text.get_text() for text in found.plot().figure.texts]
 

@@ -818,7 +818,7 @@ def test_pictures_are_drawn_and_unknown_options_and_tables_refused(studio):
     assert studio.json("POST", f"/api/tables/{table}/cells", [9], 422)["error"] == "BadOption"
     assert studio.ask(table, "picture", 422, of="nothing")["error"] == "BadOption"
     drawn = studio.ask(table, "picture", of="profile")["svg"]
-    assert all(words in drawn for words in ("minimal cut", "local cut", "k = 5: half of the rows can hide"))
+    assert all(words in drawn for words in ("minimal cut", "local cut", "k = 5: at best, half of the rows can hide"))
     assert "isolates most: without it" in drawn  # before the columns are asked for
     assert "not computed" not in studio.ask(table, "picture", of="barcode", k=3)["svg"]
     for path in ("nothing/nine.csv", "..%2f/x", f"{table}/kech.toml"):

@@ -15,7 +15,6 @@ import numpy as np
 
 from kech.cuts import cut_points
 from kech.cuts.balls import measure_balls, widest_ball
-from kech.cuts.bounds import eps_bound
 from kech.cuts.local import Run, choose_effort, cut_local
 from kech.cuts.minimal import ROUNDING, narrow_local
 from kech.cuts.protection import derive_seed, protect_labels
@@ -157,12 +156,16 @@ def search_cuts(tree: Filtration, k: int, how: Cut, threads: int) -> tuple[Parti
 
 
 def bound_radius(tree: Filtration, k: int, minimal: Partition, threads: int) -> float:
-    """The radius below which no partition into classes of k exists."""
-    if minimal.eps_bound is not None and (tree.metric == "box" or tree.units.person is None):
-        return minimal.eps_bound
-    if tree.metric == "box":
-        return eps_bound(tree.units, k, threads=threads)
-    return float(compute_hiding_radii(tree.units, tree.metric, k, threads=threads).at(k).max())
+    """The radius below which no partition into classes of k exists.
+
+    Where k counts people, the bound of rows holds in boxes, and so does that of the nearest people.
+    """
+    units, bounds = tree.units, list[float]()
+    if minimal.eps_bound is not None and (tree.metric == "box" or units.person is None):
+        bounds.append(minimal.eps_bound)
+    if not bounds or units.person is not None:
+        bounds.append(float(compute_hiding_radii(units, tree.metric, k, threads=threads).at(k).max()))
+    return max(bounds)
 
 
 def find_widest_radius(tree: Filtration, partition: Partition) -> float:

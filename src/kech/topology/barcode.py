@@ -35,9 +35,9 @@ SHARES = (0.01, 0.05, 0.1, 0.2, 0.3)  # of the rows, that may be left out: what 
 MOST_UNASKED = {2: 100_000, 3: 20_000}  # points on so many axes whose holes are looked for unasked: seconds beyond
 MOST_ON_MANY_AXES = 1_000
 NOT_ASKED = "holes not computed: among {points:,} points on {axes} columns that may take long (--max-dimension 1)"
-NO_HOLES = "at the lower eps {components} are large enough, but holes were not computed"
+NO_HOLES = "at the lower eps {components} large enough, but holes were not computed"
 NOT_ALL_HOLES = (
-    "at the lower eps {components} are large enough, without holes up to dimension {top}; others were not computed"
+    "at the lower eps {components} large enough, without holes up to dimension {top}; others were not computed"
 )
 NOT_SEARCHED = "partitions were not searched: --reading partition"
 NOT_WITHOUT = "partitions that leave out rows are not searched"
@@ -270,8 +270,9 @@ class WeightedBarcode:
 
     def explain_holes(self, start: RegimeStart) -> str:
         """Why it is not known from where on there is no hole; how many components are large enough by then."""
-        without = f" (without {start.suppressed:,} rows)" * bool(start.suppressed)
-        components = f"{start.classes:,} component{'s' * (start.classes != 1)}{without}"
+        left, many = start.suppressed, start.classes != 1
+        without = f" (without {left:,} row{'s' * (left != 1)})" * bool(left)
+        components = f"{start.classes:,} component{'s' * many}{without} {'are' if many else 'is'}"
         reason = NOT_ALL_HOLES if self.holes else NO_HOLES
         return reason.format(components=components, top=max(self.holes, default=0))
 

@@ -7,10 +7,10 @@ d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
 
     d_k(x) > 2 eps   =>   x is in no simplex of k rows at eps   =>   d_k(x) > eps
 
-So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  A class of k rows that
-a cut found hides them from its own radius on, where that is smaller than d_k; so does the class of all rows.
-u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person may have several
-rows, k counts people.
+So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give; at k = 2 it is the lower.
+A class of k rows that a cut found hides them from its own radius on, where that is smaller than d_k; so does the class
+of all rows.  u(eps, k), the share of rows in components of fewer than k, is at most the lower share.  Where a person
+may have several rows, k counts people.
 """
 
 from collections.abc import Mapping, Sequence
@@ -165,8 +165,10 @@ class Profile:
 
     def find_safe_radii(self, k: int) -> Floats:
         """For each unit, an eps from which on it certainly hides among k: with its k nearest rows, or in a class, if
-        only in that of all rows.
+        only in that of all rows.  Two rows are a simplex at half their distance, so at k = 2 no earlier eps does.
         """
+        if k <= 2:
+            return self.reaches.at(k)
         classes = [radii[self.reaches.order] for goal, radii in self.class_radii.items() if goal >= k]
         radii, whole = self.reaches.at(k), float(self.filtration.simplex_from[-1])
         return np.maximum(np.minimum.reduce([np.minimum(2 * radii, whole), *classes]), radii)
@@ -208,7 +210,7 @@ class Profile:
         """The columns that isolate half of the rows most at k, and the last tenth; what the last rows to hide cost.
 
         Of columns without which that many rows hide equally early, the one without which rows reach least on
-        average.  With exact edges, no release of all rows goes below `eps_all`, and none without the last rows below
+        average.  With exact edges, no release of all rows goes below `eps_bound`, and none without the last rows below
         `eps_but_last`.
         """
         names = [axis.column for axis in self.units.axes]
@@ -220,11 +222,12 @@ class Profile:
 
     def describe_hiding(self, k: int) -> dict[str, Any]:
         """Below which eps not half of the rows can hide, not 90 %, not all, and not all but the last; how many these
-        are.
+        are; and below which eps no release of all rows goes.
         """
         half, most, but_last, every = self.eps_for(k, [0.5, MOST_ROWS, 1 - LAST_SHARE, 1.0])
         last = int(self.rows.weights[self.reaches.at(k) > but_last].sum())
-        radii = {"eps_half": half, "eps_most": most, "eps_all": every, "eps_but_last": but_last}
+        bound = max(every, self.reached[k].eps_at_least) if k in self.reached else every
+        radii = {"eps_half": half, "eps_most": most, "eps_all": every, "eps_bound": bound, "eps_but_last": but_last}
         return {"k": k, **radii, "last_rows": last}
 
     def last_rows(self, k: int) -> list[int]:

@@ -23,7 +23,7 @@ REACHED = (
     "kech release --grid exact --effort {effort} --cut local puts all rows into {cheap}, none wider than eps "
     "{local_eps:.4g}; --cut minimal into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other classes."
 )
-EARLIEST = "k = {k:,}: half of the rows can hide from eps {half:.3g} at best, all from {all:.3g}"
+EARLIEST = "k = {k:,}: at best, half of the rows can hide from eps {half:.3g}, all from {all:.3g}"
 ISOLATES = (
     "{column} isolates most: without it half of the rows could hide from eps {rest:.4g} on at best, now from "
     "{half:.4g}."
@@ -32,7 +32,10 @@ LAST_APART = (
     " {column} keeps the last tenth apart: without it 90 % of the rows could hide from eps {rest:.4g} on at best, now "
     "from {most:.4g}."
 )
+BOUND = "No release of all rows with exact edges goes below eps {eps_bound:.4g}."
 LAST = "Without the last {rows} to hide (kech profile --rows), none goes below {eps_but_last:.4g}."
+NO_LAST = "Not even one without 0.5 % of them does."
+WITHOUT_SOME = "Without 0.5 % of them, none goes below {eps_but_last:.4g}."
 NONE_ISOLATES = "No column alone keeps half of the rows apart."
 ANNOUNCED = (
     "kech release --cut regime --reading {reading} --k {k} --suppress {share:g}% publishes {rows:,} rows in {classes} "
@@ -92,7 +95,7 @@ def say_share(line: Mapping[str, Any], every: float | None) -> str:
     """From which eps on a share of the rows is there, and how many rows are missing at almost all."""
     share = "all" if line["eps"] == every else f"{100 * line['share']:g} %"
     left = line["rows_left"] if line["share"] == ALMOST and share != "all" else 0
-    return f"{share} from {line['eps']:.3g}" + f" (without {left:,} rows)" * bool(left)
+    return f"{share} from {line['eps']:.3g}" + f" (without {left:,} row{'s' * (left != 1)})" * bool(left)
 
 
 def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
@@ -137,10 +140,11 @@ def say_earliest(advice: Mapping[str, Any], most_columns: int = 2) -> str:
     return "; ".join(filter(None, [earliest, name_isolating(advice, most_columns)]))
 
 
-def say_last_bound(advice: Mapping[str, Any]) -> str:
-    """What the last rows to hide cost: a bound of releases without them."""
+def say_bounds(advice: Mapping[str, Any]) -> str:
+    """Below which eps no release of all rows goes, and none without the last rows to hide."""
     many = advice["last_rows"]
-    return LAST.format(rows=f"{many:,} rows" if many > 1 else "row", **advice)
+    last = LAST if many else NO_LAST if advice["eps_but_last"] == advice["eps_bound"] else WITHOUT_SOME
+    return f"{BOUND} {last}".format(rows=f"{many:,} rows" if many > 1 else "row", **advice)
 
 
 def say_reached(reached: Mapping[str, Any]) -> str:

@@ -1252,7 +1252,7 @@ export function translate(message, fill) {
 
 // Words of kech's own pictures, from the longest on; a column's name between them stays.
 const PICTURED = [
-  [/^k = ([\d,]+): half of the rows can hide from eps (\S+) at best, all from ([^;\s]+)/, "k = $1: die Hälfte der Zeilen verbirgt sich frühestens ab eps $2, alle ab $3"],
+  [/^k = ([\d,]+): at best, half of the rows can hide from eps (\S+), all from ([^;\s]+)/, "k = $1: frühestens verbirgt sich die Hälfte der Zeilen ab eps $2, alle ab $3"],
   [/: without it half of the rows could hide from eps (\S+) on at best, now from ([\d.e-]+)\./g, ": ohne sie könnte sich die Hälfte der Zeilen frühestens ab eps $1 verbergen, jetzt ab $2."],
   [/ keeps the last tenth apart: without it 90 % of the rows could hide from eps (\S+) on at best, now from ([\d.e-]+)\./g, " hält das letzte Zehntel fern: ohne sie könnten sich 90 % der Zeilen frühestens ab eps $1 verbergen, jetzt ab $2."],
   [/ isolates the last tenth/, " trennt das letzte Zehntel"],
@@ -1262,6 +1262,8 @@ const PICTURED = [
   [/No release of all rows with exact edges goes below eps ([\d.e-]+)\./, "Keine Freigabe aller Zeilen mit genauen Rändern kommt unter eps $1."],
   [/Without the last row to hide \(kech profile --rows\), none goes below ([\d.e-]+)\./, "Ohne die letzte Zeile, die sich verbirgt, kommt keine unter $1."],
   [/Without the last ([\d,]+) rows to hide \(kech profile --rows\), none goes below ([\d.e-]+)\./, "Ohne die letzten $1 Zeilen, die sich verbergen, kommt keine unter $2."],
+  [/Not even one without 0\.5 % of them does\./, "Auch keine ohne 0,5 % von ihnen."],
+  [/Without 0\.5 % of them, none goes below ([\d.e-]+)\./, "Ohne 0,5 % von ihnen kommt keine unter $1."],
   [/A row can hide at eps among (k rows|rows of k people) of which no column differs by more than 2 eps of its range\./, (_, crowd) => `Eine Zeile kann sich bei eps unter ${crowd === "k rows" ? "k Zeilen" : "Zeilen von k Personen"} verbergen, die sich in keiner Spalte um mehr als 2 eps ihres Bereichs unterscheiden.`],
   [/Orange: rows that certainly cannot hide, since their k-th nearest row is farther away than 2 eps\./, "Orange: Zeilen, die sich sicher nicht verbergen können, da ihre k-nächste Zeile weiter als 2 eps entfernt ist."],
   [/Marks: from there on a release of all rows exists: --cut minimal \(dots, narrowest\) and local \(diamonds, cheapest\)\./, "Marken: Ab dort gibt es eine Freigabe aller Zeilen: Schnitt minimal (Punkte, am schmalsten) und local (Rauten, am günstigsten)."],
@@ -1272,6 +1274,7 @@ const PICTURED = [
   [/all rows together are the only class that a cut found/, "alle Zeilen zusammen sind die einzige Klasse, die ein Schnitt fand"],
   [/(?:without ([\d,]+) of them )?one eps gives ([\d,]+) class(?:es)? \(--cut regime[^)]*\)/, (_, left, classes) => `${left ? `ohne ${left} davon ` : ""}ein eps gibt ${classes} Klassen (Schnitt regime)`],
   [/[Rr]ows joined with ([\d,]+) other(?:s| people)? or more: /, "Zeilen mit $1 anderen oder mehr verbunden: "],
+  [/ \(without 1 row\)/g, " (ohne 1 Zeile)"],
   [/ \(without ([\d,]+) rows\)/g, " (ohne $1 Zeilen)"],
   [/ % from (eps )?/g, " % ab $1"],
   [/\ball from (eps )?/g, "alle ab $1"],
@@ -1294,6 +1297,9 @@ const PICTURED = [
   [/Rows join at eps where no column differs by more than 2 eps of its range\./, "Zeilen verbinden sich bei eps, wenn sie sich in keiner Spalte um mehr als 2 eps ihres Bereichs unterscheiden."],
   [/All rows are inside one (box|ball) from eps = ([\d.e-]+) on\./, (_, shape, eps) => `Ab eps = ${eps} sind alle Zeilen in ${shape === "box" ? "einer Box" : "einer Kugel"}.`],
   [/Holes not computed: among ([\d,]+) points on (\d+) columns that may take long \(--max-dimension 1\)\./, "Löcher wurden nicht berechnet: Bei $1 Punkten in $2 Spalten kann das lange dauern."],
+  [/At the lower eps ([\d,]+) components?(?: \(without ([\d,]+) rows?\))? (?:is|are) large enough, /, (_, many, left) => `Beim kleineren eps ${many === "1" ? "ist 1 Komponente" : `sind ${many} Komponenten`}${left ? ` (ohne ${left} Zeile${left === "1" ? "" : "n"})` : ""} groß genug, `],
+  [/but holes were not computed\./, "doch Löcher wurden nicht berechnet."],
+  [/without holes up to dimension (\d+); others were not computed\./, "ohne Löcher bis Dimension $1; andere wurden nicht berechnet."],
   [/not yet inside one (box|ball) of radius eps/, (_, shape) => `noch nicht in einer ${shape === "box" ? "Box" : "Kugel"} vom Radius eps`],
   [/drawn from the rows, not for publication/, "aus den Zeilen gezeichnet, nicht für andere"],
   [/k-anonymous, with so many classes/, "k-anonym, mit so vielen Klassen"],
@@ -1323,7 +1329,7 @@ const PICTURED = [
   [/^eps \(radius\)$/, "eps (Radius)"],
   [/^classes, log$/, "Klassen, log."],
   [/^1 class$/, "1 Klasse"], [/^([\d,]+) classes$/, "$1 Klassen"],
-  [/^classes$/, "Klassen"], [/^regimes$/, "Regime"], [/^rows$/, "Zeilen"], [/^no holes$/, "kein Loch"], [/^holes$/, "Löcher"], [/^hole$/, "Loch"], [/^not$/, "nicht"], [/^computed$/, "berechnet"], [/^left out$/, "weggelassen"], [/^version$/, "Version"], [/^begins somewhere here$/, "beginnt irgendwo hier"],
+  [/^classes$/, "Klassen"], [/^regimes$/, "Regime"], [/^rows$/, "Zeilen"], [/^no holes$/, "kein Loch"], [/^holes$/, "Löcher"], [/^hole$/, "Loch"], [/^not$/, "nicht"], [/^computed$/, "berechnet"], [/^left out$/, "entfällt"], [/^version$/, "Version"], [/^begins somewhere here$/, "beginnt irgendwo hier"],
   [/^PRIVATE$/, "PRIVAT"],
 ];
 const ESCAPED = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;" };
@@ -1336,7 +1342,7 @@ function asGerman(text, columns) {
   const isolating = new RegExp(`(?<![^ ])(?:${known})(?= isolates | keeps the last tenth | the last tenth)`, "g");
   const kept = (known ? text.replace(isolating, keep) : text).replace(/(?<=^levels of ).+(?=; between them the \w+$)/, keep);
   const told = PICTURED.reduce((words, [said, german]) => words.replace(said, german), kept);
-  const written = told === kept && !/^H\d: /.test(kept) ? told.replace(/^(\d+)\.(\d+)$/, "$1,$2") : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
+  const written = told === kept && !/^H\d: /.test(kept) ? told.replace(/^(\d+)\.(\d+)$|^\d{1,3}(?:,\d{3})+$/, (number, whole, part) => (part ? `${whole},${part}` : number.replaceAll(",", "."))) : told.replace(/(\d),(?=\d{3}\b)/g, "$1\u2024").replace(/(\d)\.(?=\d)/g, "$1,").replaceAll("\u2024", ".");
   return names.reduce((words, name, at) => words.replace(String.fromCharCode(PRIVATE_USE + at), () => name), written);
 }
 

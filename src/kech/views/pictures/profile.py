@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kech.request.parts import USUAL_K
-from kech.views.barcodes import name_isolating, say_earliest, say_hiding, say_isolating, say_last_bound
+from kech.views.barcodes import name_isolating, say_bounds, say_earliest, say_hiding, say_isolating
 from kech.views.pictures.picture import (
     DEEP,
     INK,
@@ -86,10 +86,8 @@ def advise(profile: Any) -> dict[str, Any]:
 
 
 def explain(advice: dict[str, Any]) -> list[str]:
-    """What a column adds, and the last rows."""
-    every = f"No release of all rows with exact edges goes below eps {advice['eps_all']:.4g}."
-    last = [f"{every} {say_last_bound(advice)}"] if advice["last_rows"] else []
-    return [*([say_isolating(advice)] if name_isolating(advice) else []), *last]
+    """What a column adds, and below which eps no release goes."""
+    return [*([say_isolating(advice)] if name_isolating(advice) else []), say_bounds(advice)]
 
 
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:

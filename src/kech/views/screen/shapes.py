@@ -15,12 +15,12 @@ from kech.views.barcodes import (
     announce,
     capitalize,
     list_sentences,
+    say_bounds,
     say_earliest,
     say_headline,
     say_hiding,
     say_isolating,
     say_joined,
-    say_last_bound,
 )
 from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
@@ -295,11 +295,7 @@ def choose_advice(advice: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def say_advice(advice: dict[str, Any]) -> str:
     """What isolates rows most at one k, and what the last rows to hide cost."""
-    last = " Not even one without 0.5 % of them does."
-    if advice["last_rows"]:
-        last = f" {say_last_bound(advice)}"
-    every = f"No release of all rows goes below {format_eps(advice['eps_all'])} with exact edges."
-    return f"{say_isolating(advice)} {every}{last}"
+    return f"{say_isolating(advice)} {say_bounds(advice)}"
 
 
 def say_last(last: dict[str, Any], rows: int) -> str:
