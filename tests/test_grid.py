@@ -398,6 +398,57 @@ def test_labels_are_as_precise_as_nearly_all_values(odd, finest, cut):
     assert any(label.endswith(")") for label in released["age"]) == bool(odd and finest == 0)
 
 
+@pytest.mark.parametrize("unit", [2, 5, 10, 20, 25, 50, 100, 250, 500, 1000])
+@pytest.mark.parametrize("grid", ["round", "levels"])
+def test_where_all_values_are_multiples_so_are_all_ends(unit, grid):
+    """Else whoever knows that prices are multiples of 50 reads the outermost one off each end of a label."""
+    draw = np.random.default_rng(unit)
+    values = unit * np.unique(draw.lognormal(5, 0.7, 400).astype(int)) * 1.0
+    counts = draw.integers(1, 40, len(values))
+    for k in (2, 5, 20):
+        axis = build_line_axis("c", values, counts, False, is_date=False, grid=grid).at(k)
+        assert (np.fmod(np.concatenate([axis.low[1:], axis.high[:-1], axis.domain]), unit) == 0).all()
+        assert axis.unit == unit and (axis.encode(values) == axis.at(1).cells[0][axis.codes]).all()
+    odd = np.append(values, values[-1] + 1), np.append(counts, 1)
+    assert build_line_axis("c", *odd, False, is_date=False, grid=grid).unit == 1
+
+
+@given(st.integers(0, 10**6), st.sampled_from([10, 1000]), st.sampled_from(["round", "levels"]), st.integers(2, 20))
+def test_whole_thousands_are_cut_as_their_numbers_of_thousands(seed, unit, grid, k):
+    """Nobody reads [145000, 145999] where all prices are whole thousands: it says 145000."""
+    draw = np.random.default_rng(seed)
+    rows = np.unique(np.append(draw.lognormal(4, 0.6, 300).astype(int), range(101, 121)))
+    counts = draw.integers(1, 40, len(rows))
+    one, many = (
+        build_line_axis("c", rows * scale, counts, False, is_date=False, grid=grid).at(k) for scale in (1.0, 1.0 * unit)
+    )
+    assert (many.low == one.low * unit).all() and (many.high == one.high * unit).all()
+    assert many.domain == tuple(end * unit for end in one.domain)
+    assert (many.largest_k == one.largest_k).all() and many.unit == one.unit * unit
+    assert (many.ends[0] == one.ends[0]).all() and (many.ends[1] == one.ends[1]).all()
+
+
+@pytest.mark.parametrize("grid", ["round", "exact", 500, 250, 0.5])
+def test_prices_in_thousands_have_labels_in_thousands(grid):
+    prices = [1000 * (90 + row * 7 % 83) for row in range(600)]
+    table = kech.read_table(pa.table({"price": prices, "row": range(600)}), quasi_identifiers=["price"], keep=["row"])
+    with table:
+        released = kech.make_release(table, k=9, grid=grid).frame.to_pydict()
+    for label, row in zip(released["price"], released["row"], strict=True):
+        ends = [float(end) for end in re.findall(r"\d+(?:\.\d+)?", label)]
+        low, high = (ends * 2)[:2] if label[0] in "[0123456789" else (ends[0], inf) if ">" in label else (-inf, ends[0])
+        assert low <= prices[row] <= high, label
+        assert grid not in ("round", "exact") or all(end % 1000 == 0 for end in ends), label
+
+
+def test_few_round_numbers_are_round_by_chance():
+    """Nobody concludes from the ages 20, 30 and 40 that all end with 0, nor from twenty even ones that all are even."""
+    columns = {(10, 7): 1, (10, 10): 10, (2, 20): 1, (2, 30): 2, (1000, 9): 1}
+    for (step, count), unit in columns.items():
+        values, counts = step * np.arange(1.0, count + 1), np.full(count, 9)
+        assert build_line_axis("c", values, counts, False, is_date=False, grid="round").unit == unit
+
+
 def test_odd_values_are_found_in_their_class_again(tmp_path):
     """Whoever compares an original with its release finds 22.5 in its label: every row fits a class."""
     ages = [18 + row * 7 % 60 for row in range(400)] + [22.5, 30.25, 44.75]

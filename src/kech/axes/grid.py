@@ -34,6 +34,8 @@ EPOCH = datetime(1970, 1, 1)
 CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31, the limits of ISO dates
 EXACT_POWER = 22  # the largest power of ten that is an exact float
 USUAL = 0.95  # share of the rows that decides the unit: of Titanic's ages 3 % are estimates such as 28.5
+LARGER_UNITS = [digits * 10**zeros for zeros in range(6, -1, -1) for digits in (50, 25, 20, 10)] + [5, 2]
+FEWEST_ROUND, BY_CHANCE = 10, 9  # distinct values; decimal places of the chance that all of them are multiples
 FINEST_CLOSED = 0.01  # the finest unit with which intervals are printed closed: [20, 29.99]
 MOST_DIGITS = 15  # of a decimal that a float represents
 
@@ -112,7 +114,13 @@ def number_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
     longest = max(span, reach)
     top, last = (int(np.ceil(np.log10(length))) for length in (longest, span))
     rulers = [NumberRuler(m, e) for e in range(top, last - 8, -1) for m in (5, 2, 1)]
-    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
+    rulers = [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
+    if unit <= 1:
+        return list(rulers)
+    fitting = [r for r in rulers if r.size % unit == 0]
+    return (
+        [*fitting, base_ruler(unit)] if fitting[-1:] and fitting[-1].size > unit >= span / MOST_MARKS else list(fitting)
+    )
 
 
 def date_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
@@ -154,7 +162,7 @@ def unit_ruler(span: float, unit: float) -> NumberRuler:
 
 
 def number_unit(values: Floats) -> float:
-    """The largest power of ten, from a millionth to 1, that divides every value; 0 if none does."""
+    """The largest unit that divides every value: 1, 2, 5, 10, 20, 25, 50 and so on, or 0.1 and below; 0 if none."""
     return find_unit(values, np.ones(len(values), np.int64), 1.0)
 
 
@@ -164,14 +172,21 @@ def usual_unit(values: Floats, counts: Ints) -> float:
 
 
 def find_unit(values: Floats, counts: Ints, share: float) -> float:
-    """The largest power of ten, from a millionth to 1, that divides this share of the rows; 0 if none does."""
+    """The largest unit that divides this share of the rows; one above 1 divides them all; 0 if none does."""
     largest = float(np.abs(values).max(initial=0.0))
     for digits in range(7):
         if largest >= 10.0 ** (MOST_DIGITS - digits):
             break
         if counts[np.round(values, digits) == values].sum() >= share * counts.sum():
-            return 10.0**-digits
+            return 10.0**-digits if digits else find_larger_unit(values)
     return 0.0
+
+
+def find_larger_unit(values: Floats) -> float:
+    """The largest unit from 1 on that divides all values, which are more than would be its multiples by chance."""
+    likely = [unit for unit in LARGER_UNITS if len(values) * math.log10(unit) >= BY_CHANCE]
+    is_enough = len(values) >= FEWEST_ROUND
+    return next((float(unit) for unit in likely if is_enough and not np.fmod(values, unit).any()), 1.0)
 
 
 def closing_unit(values: Floats, unit: float) -> float:

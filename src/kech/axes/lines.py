@@ -212,7 +212,7 @@ def build_line_axis(
     if grid == "round":
         round_grid = build_round_grid(values, counts, is_date, own)
         return grid_axis(column, values, has_null, is_date, round_grid, protect)
-    unit = (date_unit if is_date else number_unit)(values)
+    unit = date_unit(values) if is_date else min(number_unit(values), 1.0)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1), own)
 
 

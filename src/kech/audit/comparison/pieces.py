@@ -109,7 +109,7 @@ def point_pieces(values: Floats, rows: Ints) -> Pieces:
 def find_unit(values: Floats, kind: str) -> float:
     """What divides all values: a power of ten, a day or a second; 0 if nothing does."""
     if kind == "number":
-        return number_unit(values)
+        return min(number_unit(values), 1.0)
     return next((unit for unit in TIMES if bool(np.all(values % unit == 0))), 0.0)
 
 
