@@ -93,16 +93,28 @@ def show_method(result: Mapping[str, Any]) -> Markup:
         (
             name(column["column"]),
             KINDS.get(column["axis"], column["axis"]),
-            describe_edges(column, parameters.get("cut")),
             percent(column["width"]),
         )
         for column in result["columns"]
     ]
-    axes_table = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
-    unique = tag("p", say_unique_rows(result["exposure"]))
+    axes_table = table("Quasi-identifiers", ("column", "kind", "average width>"), rows, class_="stack")
+    unique, edges = tag("p", say_unique_rows(result["exposure"])), show_edges(result["columns"], parameters.get("cut"))
     return section(
-        "What was done", paragraphs(*say_columns(result)), *show_notices(result), unique, axes_table, key="done"
+        "What was done", paragraphs(*say_columns(result)), *show_notices(result), unique, axes_table, *edges, key="done"
     )
+
+
+def show_edges(columns: Sequence[Mapping[str, Any]], cut: str | None) -> Iterator[Markup]:
+    """How edges were chosen, once for all columns of which it is the same."""
+    words_of_column = {column["column"]: describe_edges(column, cut) for column in columns}
+    for words in dict.fromkeys(filter(None, words_of_column.values())):
+        yield tag(
+            "p",
+            "Labels of ",
+            names([column for column in words_of_column if words_of_column[column] == words]),
+            f": {words}.",
+            class_="note",
+        )
 
 
 def say_crowd(figures: Mapping[str, Any]) -> str:
@@ -148,7 +160,7 @@ def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
     for key, text in NOTICES.items():
         if result["parameters"].get(key):
             yield tag("p", text, class_="warn")
-    alone = "Published as they are, with a value of their own in most rows: "
+    alone = "Published as they are, and most of their values occur in one row only: "
     if result["identifying"]:
         yield tag("p", alone, names(result["identifying"]), f". {POINTING}", class_="warn")
     jointly = "These columns are published unchanged, and together they are unique in nearly every row: "
@@ -195,7 +207,7 @@ def describe_edges(column: Mapping[str, Any], cut: str | None) -> str:
 
 def show_promises(result: Mapping[str, Any]) -> Markup:
     """k and what classes tell about the sensitive columns."""
-    verified, goals = result["verified"], result["claims"].get("goals", {})
+    verified = result["verified"]
     contents: list[Content] = [
         tag(
             "p",
@@ -207,31 +219,53 @@ def show_promises(result: Mapping[str, Any]) -> Markup:
     ]
     if not result["sensitive"]:
         contents.append(tag("p", "No column was named as sensitive, so nothing is said about what a class tells."))
+    else:
+        contents += show_models(result)
     for column in result["sensitive"]:
-        caption = join("What the worst class tells about ", name(column))
-        rows = [
-            (
-                tag("span", label),
-                tag("code", formula),
-                words,
-                format_goal(model, goals),
-                figure(verified[model][column]),
-            )
-            for model, (label, formula, words) in MODELS.items()
-            if result["all_models"] or model in USUAL_MODELS or format_goal(model, goals)
-        ]
-        contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
-        contents += show_shared_value(column, result["exposure"]["one_value"][column])
-    contents.append(
-        tag(
-            "p",
-            "p is the share of a value in a class, q its share in the whole file, P and Q the same up to a value in "
-            "its order, r the counts of a class in descending order, m the number of values. What was not asked for "
-            "is measured, not promised. “none” means that the figure does not exist for this column.",
-            class_="note",
-        )
-    )
+        contents += show_shared_values(column, result["exposure"]["one_value"][column])
     return section("What is promised", *contents, key="promised")
+
+
+def show_models(result: Mapping[str, Any]) -> Iterator[Markup]:
+    """What the worst class tells about each sensitive column, and what the figures mean."""
+    verified, goals, one_value = result["verified"], result["claims"].get("goals", {}), result["exposure"]["one_value"]
+    shown = [model for model in MODELS if result["all_models"] or model in USUAL_MODELS or format_goal(model, goals)]
+    rows = [
+        (
+            name(column),
+            *(figure(verified[model][column]) for model in shown),
+            *show_shared(one_value[column]),
+        )
+        for column in result["sensitive"]
+    ]
+    heads = (*(f"{MODELS[model][0]}>" for model in shown), "rows given away>", "in classes>")
+    yield table("What the worst class tells", ("column", *heads), rows, class_="stack")
+    yield tag(
+        "p",
+        "Given away are the rows whose whole class shares one value of the column: who knows the class learns it.",
+        class_="note",
+    )
+    meanings = [
+        (label, tag("code", formula), words, format_goal(model, goals))
+        for model in shown
+        for label, formula, words in [MODELS[model]]
+    ]
+    yield table("What the figures mean", ("figure", "formula", "in words", "asked>"), meanings, class_="stack")
+    yield tag(
+        "p",
+        "p is the share of a value in a class, q its share in the whole file, P and Q the same up to a value in "
+        "its order, r the counts of a class in descending order, m the number of values. What was not asked for "
+        "is measured, not promised. “none” means that the figure does not exist for this column.",
+        class_="note",
+    )
+
+
+def show_shared(shared: Mapping[str, Any]) -> tuple[Content, str]:
+    """The rows that share one value with their whole class, and in how many classes."""
+    if not shared["rows"]:
+        return "0", "0"
+    rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
+    return tag("span", rows, class_="given"), count(shared["classes"])
 
 
 def say_reached_k(figures: Mapping[str, Any]) -> str:
@@ -263,14 +297,8 @@ def show_stated(stated: Mapping[str, Any] | None) -> Iterator[Markup]:
         )
 
 
-def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup]:
-    """How many rows share one value with their whole class; in a private report also which values."""
-    if not shared["rows"]:
-        return
-    rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
-    classes = f"{count(shared['classes'])} class{'es' * (shared['classes'] != 1)}"
-    sentence = f"{rows} rows, in {classes}, share one value with their whole class in "
-    yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="given")
+def show_shared_values(column: str, shared: Mapping[str, Any]) -> Iterator[Markup]:
+    """In a private report, which values whole classes share."""
     if shared.get("values"):
         listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]
         caption = join("PRIVATE: values that whole classes share in ", name(column))

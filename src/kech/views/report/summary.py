@@ -118,7 +118,8 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     sentences = (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
     yield from (tag("span", each, class_="given") for each in sentences)
     if result["identifying"]:
-        yield join("Most rows have a value of their own in ", names(result["identifying"]), ". Do not publish it.")
+        them = "it" if len(result["identifying"]) == 1 else "them"
+        yield join("Most values of ", names(result["identifying"]), f" occur in one row only. Do not publish {them}.")
     if together := result["identifying_together"]:
         groups = [part for columns in together for part in ("; ", first_names(columns))][1:]
         yield join("Nearly every row is unique on these together: ", *groups, ". Publish fewer of them.")
