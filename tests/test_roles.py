@@ -291,6 +291,20 @@ def test_dates_that_only_those_have_to_whom_it_happened_are_not_published():
     roles = {name: column.role for name, column in found.items()}
     assert (roles["r_jail_in"], roles["arrest"], roles["yrdth"]) == ("plain", "quasi-identifier", "sensitive")
     assert found["r_jail_in"].reason == "it tells 'is_recid', by where it is empty"
+    some = [day if row % 6 else None for row, day in enumerate(days)]  # half of them went to jail
+    found = guess(columns | {"r_jail_in": some, "is_recid": [int(row % 3 == 0) for row in rows]})
+    assert found["r_jail_in"].role == "plain"
+    assert found["r_jail_in"].reason == "it tells 'is_recid', where it is not empty"
+
+
+def test_values_that_are_missing_at_random_tell_no_event():
+    """Prices that nearly all differ, of which a few are missing, beside an illness that few have."""
+    rows = range(900)
+    prices = [round(2 + row * 7919 % 9973 / 9973, 6) if row % 19 else None for row in rows]
+    days = [str(date(1971, 1, 1) + timedelta(days=row)) if row % 300 == 7 else None for row in rows]  # three rows
+    columns = {"sex": ["f", "m"] * 450, "age": [20 + row % 50 for row in rows], "price71": prices, "seen": days}
+    found = guess(columns | {"hepatitis": [int(row % 60 == 3) for row in rows], "asthma": [row % 2 for row in rows]})
+    assert "tells" not in found["price71"].reason + found["seen"].reason
 
 
 @pytest.mark.parametrize("many", [False, True])

@@ -294,6 +294,11 @@ class Engine:
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
+    def count_by_value(self, column: int, by: int) -> list[tuple[int, int]]:
+        """For each value of the second column its rows, and those with a value in the first; '' is no value."""
+        records = self.backend.rows(sql.rows_by_value(self.layout, column, by), "counting values")
+        return [(int(rows), int(present)) for rows, present in records]
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text; PRIVATE."""
         table = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")

@@ -316,15 +316,26 @@ def text_lengths(layout: Layout, column: int) -> str:
 
 def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -> str:
     """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
-    texts = {i: layout.text(i, f"c{i}") for i in columns if layout.columns[i].kind == "text"}  # booleans have no ''
-    cells = [f"nullif({texts[i]}, '')" if i in texts else f"c{i}" for i in columns]
-    cells = [fold_cell(layout, i) for i in columns] if folded else cells
+    cells = [fold_cell(layout, i) if folded else hold_cell(layout, i) for i in columns]
     folded_cells = ", ".join(f"{cell} AS h{index}" for index, cell in enumerate(cells))
     names = [f"h{index}" for index in range(len(cells))]
     return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
         FROM (SELECT {folded_cells} FROM {layout.rows(columns)} AS kept) AS held
         WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
         GROUP BY {", ".join(names)}) AS together"""
+
+
+def rows_by_value(layout: Layout, column: int, by: int) -> str:
+    """For each value of the second column its rows, and those with a value in the first."""
+    cells = f"{hold_cell(layout, column)} AS h0, {hold_cell(layout, by)} AS h1"
+    return f"""SELECT count(*), count(h0) FROM (SELECT {cells} FROM {layout.rows([column, by])} AS kept) AS held
+        WHERE h1 IS NOT NULL GROUP BY h1"""
+
+
+def hold_cell(layout: Layout, column: int) -> str:
+    """A cell; NULL where it is an empty text."""
+    is_text = layout.columns[column].kind == "text"  # booleans have no ''
+    return f"nullif({layout.text(column, f'c{column}')}, '')" if is_text else f"c{column}"
 
 
 def fold_cell(layout: Layout, column: int) -> str:

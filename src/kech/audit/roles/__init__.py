@@ -54,6 +54,7 @@ MOST_CODES = 20  # of an outcome, or of sex
 HEAVIEST = 700  # weight or height of a person; beyond are weights of a survey
 OLDEST = 130
 SHORTEST_POSTCODE = 4
+BY_CHANCE = 1e-6  # the chance that rows drawn at random would be those to whom something happened
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
 MOST_PLACES, MOST_SCHOOL = 1000, 25  # codes of places; years that somebody went to school
 MOST_PAIRS, MOST_PAIRED_ROWS = (60, 400), 2_000_000  # columns that are compared: at least, at most, and by rows
@@ -68,6 +69,7 @@ YES_OR_NO = [
     {"sim", "nao"},
 ]  # fmt: skip
 LIKELY, POSSIBLE, FAINT = 0.7, 0.4, 0.2
+BOTH_WAYS, ONE_WAY = "by where it is empty", "where it is not empty"
 DATES, YEARS = "dates of a person are often known", "years of a person are often known"
 
 
@@ -429,20 +431,33 @@ def follow_times(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Ite
 
 
 def tell_outcomes(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
-    """Columns of which little is known, whose missing values tell a sensitive flag: causes of those who died.
+    """Columns of which little is known, and that only those have to whom something happened: causes of death.
 
-    Where they have many values, as dates of what happened, they are not published.
+    Where they have many values, as dates of what happened, they are not published.  Flags that follow from them both
+    ways come last, and so count.
     """
     flags = [name for name, each in guesses.items() if each.role == "sensitive" and looks[name].is_flag]
     flags = [name for name in flags if not looks[name].facts.nulls]
     known = {name for name, each in guesses.items() if each.confidence > POSSIBLE and not says_time(each)}
     open_ones = [name for name in guesses if name not in known and looks[name].facts.nulls]
-    for name, flag in [(name, flag) for name in open_ones for flag in flags][: count_pairs(table)]:
-        together, _, most = table.engine.count_repeats([table.index(name), table.index(flag)])
-        values = looks[name].facts.distinct
-        if together == values + 1 and FEW < looks[name].facts.rows > most / NEARLY_CONSTANT:
-            role = "sensitive" if together <= FEW else "plain"
-            yield name, guess(role, f"it tells {flag!r}, by where it is empty", STEM)
+    pairs = [(name, flag) for name in open_ones for flag in flags][: count_pairs(table)]
+    outcomes = [(name, flag, tell_flag(table, name, flag)) for name, flag in pairs if table.rows > FEW]
+    for name, flag, where in sorted(outcomes, key=lambda each: each[2] == BOTH_WAYS):
+        if where:
+            role = "sensitive" if looks[name].facts.distinct < FEW else "plain"
+            yield name, guess(role, f"it tells {flag!r}, {where}", STEM)
+
+
+def tell_flag(table: Table, name: str, flag: str) -> str | None:
+    """Where a column tells a flag: only rows with one of its values have a value there, and hardly by chance."""
+    groups = table.engine.count_by_value(table.index(name), table.index(flag))
+    having = [(rows, present) for rows, present in groups if present]
+    if len(groups) != FLAG or len(having) != 1:
+        return None
+    ((rows, present),) = having
+    if (rows / table.rows) ** present > BY_CHANCE:
+        return None
+    return BOTH_WAYS if present == rows else ONE_WAY
 
 
 def says_time(guess: Guess) -> bool:
