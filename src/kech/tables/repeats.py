@@ -16,7 +16,7 @@ would for different people.
 
 Identifiers are compared as names of people are: case, outer spaces and the format of a number make no difference.
 Where the request names a person, an identifier that several people have means that the person column is too fine, and
-a published column of which each value is of one person links the rows of that person.
+a published column of which nearly each value is of one person links the rows of that person.
 """
 
 import re
@@ -88,8 +88,8 @@ class Repeat:
         (column,) = self.columns
         if self.kind == "linking":
             return (
-                f"Column {column!r} is published, and each of its values is of one person: it tells which rows belong "
-                "to one person. Do not publish it, or say --protect-history."
+                f"Column {column!r} is published, and nearly all its values are of one person each: it tells which "
+                "rows belong to one person. Do not publish it, or say --protect-history."
             )
         if self.kind == "shared":
             return (
@@ -155,7 +155,7 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
 
 
 def find_linking_columns(table: Table) -> Iterator[Repeat]:
-    """Published columns with about as many values as there are people, or more, and each value of one person."""
+    """Published columns with about as many values as there are people, or more, nearly all of one person each."""
     published = () if table.request.goal.protect_history else (*table.sensitive, *table.keep)
     several = [column for column in published if table.facts(column).distinct >= MOST_SHARE * FEW_LEVELS]
     if not several:
@@ -168,7 +168,8 @@ def find_linking_columns(table: Table) -> Iterator[Repeat]:
         number = table.index(column)
         values, present, most = table.engine.count_repeats([number], folded=True)
         both, _, _ = table.engine.count_repeats([number, *person], folded=True)
-        if both == values and MOST_SHARE * people <= values <= MOST_SHARE * present:
+        across = both - values  # values that a further person has
+        if across <= EXCEPTIONS * (present - values) and MOST_SHARE * people <= values <= MOST_SHARE * present:
             yield Repeat((column,), "linking", values, present, most)
 
 
