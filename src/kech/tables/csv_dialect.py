@@ -30,6 +30,10 @@ BLOCK = 1 << 20  # bytes that are read at once to find the longest row
 LONGEST = 1 << 25  # characters of a cell
 TOO_LONG = "it is longer than 32 MB. Check whether a quote is missing."
 QUOTES = "a quote is opened and never closed, or text follows a closing quote. Correct it there."
+FIRST_ROW = (
+    "Correct the header or the row, or name the delimiter (--delimiter) or the line that names the columns "
+    "(--header-line)"
+)
 OTHER_ENCODING = "Name its encoding: --encoding latin-1, --encoding cp1252 or --encoding utf-16."
 
 
@@ -58,7 +62,8 @@ def find_dialect(path: Path, delimiter: str | None, encoding: str | None, header
             header = next(csv.reader(file, delimiter=chosen, strict=True), [])
         except csv.Error as fault:
             raise BadRow(path, above + 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
-    if header_line is None and (len(header) < FEWEST_NAMED or not all(map(str.strip, header))):
+    is_doubtful = len(header) < FEWEST_NAMED or not all(map(str.strip, header)) or has_number(header)
+    if header_line is None and is_doubtful:
         check_title(path, sample, delimiter)
     check_header(path, header, sample, chosen)
     return CsvDialect(tuple(header) or ("",), chosen, codec, plain, above + 1)
@@ -83,7 +88,8 @@ def split_lines(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def find_header(rows: Sequence[Sequence[str]]) -> int:
     """Which of the first rows names the columns: 0, or the first full one below a title and blank lines.
 
-    All rows from there on are as wide, no name of a column is a number, and most names occur once.
+    All rows from there on are as wide, no name of a column is a number, and most names occur once.  A title has cells
+    in a third of the columns; in half of them, or in all with a number, where numbers begin below the names.
 
     >>> find_header([["List of 2025", "", ""], ["id", "sex", "age"], ["1", "f", "30"], ["2", "m", "40"]])
     1
@@ -92,11 +98,18 @@ def find_header(rows: Sequence[Sequence[str]]) -> int:
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
     width = len(rows[-1]) if rows else 0
-    place = next((place for place, cells in enumerate(filled) if cells == width), 0)
+    place = next((place for place, row in enumerate(rows) if filled[place] == width and not has_number(row)), 0)
     is_table = width >= FEWEST_NAMED and len(rows) > place + 1 and all(len(row) == width for row in rows[place:])
-    below_title = bool(place) and max(filled[:place]) <= width / 3
-    is_named = is_table and not any(is_number(cell) for cell in rows[place]) and len({*rows[place]}) > width / 2
-    return place if below_title and is_named else 0
+    if not place or not is_table or len({*rows[place]}) <= width / 2:
+        return 0
+    is_short = max(filled[:place]) <= width / 2 or (place == 1 and has_number(rows[0]))
+    has_numbers = any(all(map(is_number, column)) for column in zip(*rows[place + 1 :], strict=True))
+    return place if max(filled[:place]) <= width / 3 or (is_short and has_numbers) else 0
+
+
+def has_number(row: Sequence[str]) -> bool:
+    """Whether a cell is a number, which names no column."""
+    return any(map(is_number, row))
 
 
 def is_number(text: str) -> bool:
@@ -260,7 +273,7 @@ def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
                     cells.pop()  # a delimiter at the end of the line, which backends accept
                 if cells and len(cells) != width:
                     fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
-                    advice = "Correct the row, or name the delimiter: --delimiter"
+                    advice = FIRST_ROW if line == first + 1 else "Correct the row, or name the delimiter: --delimiter"
                     raise BadRow(path, line, f"it has {fields}, the header {width}. {advice}.")
                 if cells and line > first:
                     yield cells
