@@ -76,6 +76,18 @@ def test_a_column_that_is_kept_as_it_is_is_not_advised_to_go(offenders):
     assert re.findall(r"Without\W*(\w+)", said) == ["cabin"]
 
 
+def test_a_column_that_becomes_nearly_nothing_is_advised_to_go_first(run, folder):
+    """Admissions as texts: in classes of a few rows hardly a label tells one."""
+    rows = range(400)
+    columns = {"age": [20 + row * 7 % 60 for row in rows], "height": [150 + row * 13 % 47 for row in rows]}
+    columns |= {"admitted": [f"day {row * 11 % 359}" for row in rows], "sex": ["fm"[row % 2] for row in rows]}
+    path = folder / "wards.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    said = run("inspect", path, "--qi", "age,height,admitted,sex").out
+    assert "'admitted' would hardly tell anything: its loss is " in said and said.count("If nobody needs it") == 0
+    assert "would hardly tell" not in run("inspect", path, "--qi", "age,height,sex").out
+
+
 @pytest.mark.parametrize("names", [["age"], ["age", "sex"]])
 def test_nothing_is_compared_where_there_is_nothing_to_compare(offenders, names):
     with kech.read_table(offenders[:6], quasi_identifiers=names) as table:

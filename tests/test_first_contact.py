@@ -148,7 +148,7 @@ def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
     shown = run(*words, "--k", 5, "--protect", "none", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
     assert "hides among at least 120: 120 rows in 1 class, " in shown
     assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
-    assert "person: published as it is, and most rows have a value of their own: leave it out" in shown
+    assert "person: published as it is, and most of its values occur in one row only: leave it out" in shown
     assert "ends of age are not moved at random, so many are somebody's value (--protect none)." in shown
     shown = run(*words, "--k", 5, "-o", folder / "two.csv", "--effort", "quick").out
     assert "not moved at random" not in shown and "one class" not in shown
@@ -262,7 +262,7 @@ def test_a_value_that_points_at_its_row_is_told_before_the_release(crew):
     with kech.read_table(crew) as table:
         columns = {column.column: column for column in kech.inspect_table(table).columns}
     assert columns["fare"].role == "quasi-identifier" and "its own amount" in columns["fare"].reason
-    assert columns["hba1c"].role == "sensitive" and "Most rows have a value of their own" in columns["hba1c"].hint
+    assert columns["hba1c"].role == "sensitive" and "Most of its values occur in one row only" in columns["hba1c"].hint
     assert columns["survived"].hint is None
 
 
@@ -334,9 +334,34 @@ def test_a_title_above_names_that_repeat_is_not_sought_among_decimal_commas(run,
     assert "the names of columns 3, 5 are not distinct" in refused and "--rename-duplicates" in refused
 
 
+@pytest.mark.parametrize("title", ["Ward 3, exported 2024-01-05", "Survey,Ward 3,,", "Patients, ward 3, spring, 2024"])
+def test_a_title_with_commas_is_told(run, folder, title):
+    path = folder / "ward.csv"
+    rows = "".join(f"{20 + row % 50},{'fm'[row % 2]},{10100 + row % 9},{'abc'[row % 3]}\n" for row in range(60))
+    path.write_text(f"{title}\nage,sex,zip,diagnosis\n{rows}", "utf-8")
+    refused = run("inspect", path)
+    assert (refused.code, "line 2 seems to name the columns. Say so: --header-line 2." in refused.err) == (3, True)
+    assert run("inspect", path, "--header-line", 2, "--json").json["rows"] == 60
+
+
+@pytest.mark.parametrize("first", ["List, of, ward\nage,sex,zip,diagnosis\n", "age,sex,zip\n"])
+def test_a_header_that_is_narrower_by_one_may_be_a_title_or_lack_the_name_of_row_names(run, folder, first):
+    path = folder / "ward.csv"
+    path.write_text(first + "30,f,10101,a\n31,m,10102,b\n" * 9, "utf-8")
+    says = (
+        "line 2: it has 4 fields, the header 3. Correct the header or the row, or name the delimiter (--delimiter) or "
+    )
+    assert f"{says}the line that names the columns (--header-line)." in run("inspect", path).err
+    path.write_text("age,sex,zip\n" + "30,f,10101\n" * 9 + "30,f\n", "utf-8")
+    assert "--header-line" not in run("inspect", path).err
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "age,weight,height\nyears,kg,cm\n30,70,180\n31,80,190\n",  # a row of units
+        "name,town,,\nAnna,Ulm,x,y\nEva,Bonn,z,w\n",  # two columns without a name
+        "country,2019,2020\nMali,3,4\nPeru,5,6\n",  # years
         ",age,sex\na,20,f\nb,30,m\n",  # an index without a name
         "a,b,c\n,,\nx,y,z\n",  # the first row is empty
         "note\nhello, you\nwell, then\n",
@@ -347,7 +372,7 @@ def test_a_title_above_names_that_repeat_is_not_sought_among_decimal_commas(run,
 )
 def test_what_is_no_title_is_not_taken_for_one(run, folder, text):
     (folder / "t.csv").write_text(text)
-    assert "--header-line" not in run("inspect", folder / "t.csv").err
+    assert "begins with a title" not in run("inspect", folder / "t.csv").err
 
 
 def test_one_column_is_spoken_of_as_one(run, folder):
@@ -368,7 +393,10 @@ def test_one_column_is_spoken_of_as_one(run, folder):
         folder / "safe.csv",
     )
     assert "in 1 other column: " in shown.out + shown.err
-    assert "glucose: published as it is, and most rows have a value of their own: leave it out" in shown.out + shown.err
+    assert (
+        "glucose: published as it is, and most of its values occur in one row only: leave it out"
+        in shown.out + shown.err
+    )
 
 
 def write_people(path, odd=None, column=0):
@@ -463,26 +491,36 @@ def test_inspect_foresees_sets_that_tell_nothing(run, folder):
     columns = {"age": [20 + row % 40 for row in rows], "cabin": cabins, "town": ["abc"[row % 3] for row in rows]}
     path, plan = folder / "ship.csv", folder / "kech.toml"
     pd.DataFrame(columns).to_csv(path, index=False)
-    said = (
-        "Nearly every row has a text of its own, so labels hardly tell anything. Give it a hierarchy, or leave it out."
-    )
+    said = "Nearly all its texts occur in one row only, so labels hardly tell anything. Give it a hierarchy, or leave "
+    said += "it out."
     hints = {
         column["column"]: column["hint"] for column in run("inspect", path, "--plan", plan, "--json").json["columns"]
     }
     assert hints == {"age": None, "cabin": said, "town": None}
     released = run("release", path, "--plan", plan, "--k", 5, "-o", folder / "safe.csv", "--json").json
     assert released["rare_texts"] == ["cabin"]
+    again = run("release", path, "--plan", plan, "--k", 5, "-o", folder / "again.csv", "--no-ledger").out
+    assert again.count("Warning: cabin: ") == 1, again
 
 
-def test_inspect_foresees_columns_that_link_the_rows_of_a_person(run, folder):
-    """A plan that makes a column the person was released with a warning that `inspect` had not given."""
+@pytest.mark.parametrize("shared", [0, 3])
+def test_inspect_foresees_columns_that_link_the_rows_of_a_person(run, folder, shared):
+    """A plan that makes a column the person was released with a warning that `inspect` had not given.
+
+    A few of the hundred people may have one time by chance.
+    """
     people = [row // 4 for row in range(400)]
-    columns = {"id": people, "futime": [400 + 7 * person for person in people], "age": [30 + p % 40 for p in people]}
+    times = [400 + 7 * max(person, shared) for person in people]
+    columns = {"id": people, "futime": times, "age": [30 + p % 40 for p in people]}
+    columns["bili"] = [row * 37 % 367 for row in range(400)]  # nearly all differ: it links nothing
     columns |= {"sex": ["fm"[person % 2] for person in people], "hepato": [row % 3 % 2 for row in range(400)]}
     path, plan = folder / "visits.csv", folder / "kech.toml"
     pd.DataFrame(columns).to_csv(path, index=False)
-    said = "Column 'futime' is published, and each of its values is of one person: it tells which rows belong to one"
-    assert f"Warning: {said}" in run("inspect", path, "--plan", plan).out
+    said = (
+        "Column 'futime' is published, and nearly all its values are of one person each: it tells which rows belong to"
+    )
+    shown = run("inspect", path, "--plan", plan).out
+    assert f"Warning: {said}" in shown and "Column 'bili'" not in shown
     assert said in run("release", path, "--plan", plan, "--k", 3, "-o", folder / "safe.csv").err
     assert said not in run("inspect", path, "--rows-are-people").out
 

@@ -29,6 +29,11 @@ def inspect(values, column="c", *, kind=None):
         ([*(f"{day}.12.1980" for day in range(13, 31)), "12/31/1980"], "--dates dmy reads"),
         (["31.12.1980", "12/31/1980"], "--dates dmy or --dates mdy reads"),
         (["31.12.1980", "N/A", "?"], "--null-values '?' N/A declares them. These look like dates"),
+        (["03.04.23", "24.03.23"], "Their years have two digits: write four, since no century is guessed."),
+        (
+            ["12/31/99", "?"],
+            "--null-values '?' declares them. These look like dates, and are read as text. Their years",
+        ),
         (["yes", "no", "n/a"], "--null-values n/a declares"),
         (["yes", "--", "-", "n/a"], "--null-values=- --null-values=-- --null-values n/a declares"),
         (["1.234,5", "12", "-0,25"], "--decimal , reads"),

@@ -487,7 +487,7 @@ def test_the_price_of_a_table_without_a_search():
     frame = visits()
     with kech.read_table(frame, **ROLES) as table:
         found = kech.compute_preview(table, kech.Request().override(k=4, **HISTORY))
-        with pytest.raises(BadOption):
+        with pytest.raises(BadOption, match=r"Give a release: kech\.compute_preview\(kech\.make_release"):
             kech.compute_preview(table, kech.Request().override(k=4))
 
     assert found.price["people"] == 200

@@ -125,6 +125,25 @@ def test_columns_of_numbers_stand_at_the_right(audits, town):
                     assert aligned == {True}
 
 
+def test_figures_with_their_intervals_stand_at_the_right_and_times_in_one_line(audits):
+    attack, ledger = (next(each for each in audits[1] if isinstance(each, kind)) for kind in (kech.Attack, kech.Ledger))
+    (rates,) = parse(attack._repr_html_()).iter("table")
+    assert all("right" in row[1].get("style") for row in rates.iter("tr"))
+    cells = [cell for cell in parse(ledger._repr_html_()).iter("td") if re.match(r"20\d\d-", cell.text or "")]
+    assert cells and all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", cell.text) for cell in cells)
+    assert all("nowrap" in cell.get("style") for cell in cells)
+
+
+def test_a_long_ledger_says_that_its_last_releases_are_shown(tmp_path):
+    frame, ledger = pd.DataFrame({"age": [20, 30] * 9}), kech.Ledger(tmp_path)
+    with kech.read_table(frame, quasi_identifiers=["age"]) as table:
+        release = kech.make_release(table, k=9)
+        for number in range(13):
+            assert "The last" not in ledger._repr_html_()
+            release.write(tmp_path / f"{number}.csv", ledger=ledger)
+    assert "The last 12 are shown." in ledger._repr_html_()
+
+
 @pytest.mark.parametrize("name", [*PRIVATE, "release"])
 def test_html_stands_alone_and_has_words(town, name):
     html = town[name]._repr_html_()

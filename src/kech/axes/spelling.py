@@ -184,6 +184,7 @@ MISSING = (
 )
 MISSED = "It has texts that often mean a missing value: {} declares them."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
+SHORT_YEARS = r"(\d{1,2})[./-](\d{1,2})[./-]\d{2}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
 
 
@@ -211,7 +212,7 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
 
 def hint_at_writing(values: Sequence[str]) -> Hint | None:
     """A hint at dates or numbers in a format that kech does not read by default."""
-    return hint_at_dates(values) or hint_at_commas(values)
+    return hint_at_dates(values) or hint_at_short_years(values) or hint_at_commas(values)
 
 
 def format_null_values(marks: Sequence[str]) -> str:
@@ -246,14 +247,16 @@ def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
 def hint_at_own_values() -> Hint:
     """A sensitive column that is published as it is, and points at its rows."""
     return Hint(
-        "Most rows have a value of their own. If others can know it, make it a quasi-identifier, or leave it out."
+        "Most of its values occur in one row only. If others can know them, make it a quasi-identifier, or leave it "
+        "out."
     )
 
 
 def hint_at_own_texts() -> Hint:
     """A quasi-identifier whose sets would hardly tell anything."""
     return Hint(
-        "Nearly every row has a text of its own, so labels hardly tell anything. Give it a hierarchy, or leave it out."
+        "Nearly all its texts occur in one row only, so labels hardly tell anything. Give it a hierarchy, or leave it "
+        "out."
     )
 
 
@@ -277,6 +280,18 @@ def hint_at_dates(values: Sequence[str]) -> Hint | None:
         return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.", "date")
     order = "dmy" if days > months else "mdy"
     return Hint(f"These look like dates, and are read as text: --dates {order} reads them.", "date", {"dates": order})
+
+
+def hint_at_short_years(values: Sequence[str]) -> Hint | None:
+    """A hint at a column with almost only dates whose years have two digits, which are not read."""
+    pairs = [sorted(map(int, match.groups())) for value in values if (match := re.fullmatch(SHORT_YEARS, value))]
+    dates = [month for month, day in pairs if 1 <= month <= 12 and day <= 31]
+    if not values or len(dates) < MOSTLY * len(values):
+        return None
+    return Hint(
+        "These look like dates, and are read as text. Their years have two digits: write four, since no century is "
+        "guessed."
+    )
 
 
 def hint_at_commas(values: Sequence[str]) -> Hint | None:

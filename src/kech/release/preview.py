@@ -111,7 +111,8 @@ def compute_preview(
 def preview_price(table: Table, request: Request) -> Preview:
     """What it costs that all rows of a person stay together."""
     if not request.goal.protect_history:
-        raise BadOption("--protect-history", "only its price is known before a search. Give a release to look at.")
+        reason = "it is a table, of which only the price of protect_history is told before a search."
+        raise BadOption("seen", f"{reason} Give a release: kech.compute_preview(kech.make_release(table, k=5)).")
     k = check_request(request, table) or 2
     points = build_request_points(table, request)
     assert points.person is not None

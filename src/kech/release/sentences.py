@@ -16,6 +16,7 @@ SPACE = "\u00a0"
 MOST_NAMED = 3  # columns that have a sentence of their own
 MOST_LISTED = 6  # names of further columns in one sentence
 WORTH_SAYING = 0.01  # the loss that must go before a column is named as dear
+HARDLY_TOLD = 0.9  # the loss of a column that is worth nothing to its readers
 COARSE = 0.5  # of the mean loss: a column that loses less is nearly kept as it is, and nobody drops it
 
 
@@ -102,10 +103,19 @@ def several_rows_words(
 
 
 def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Which quasi-identifiers to drop: the dearest that is not kept as it is, and those that follow from another."""
+    """Which quasi-identifiers to drop: those that would hardly tell anything, and those that follow from another.
+
+    Where all tell something, the dearest that is not kept as it is.
+    """
     mean = sum(cost["loss"] for cost in costs) / max(1, len(costs))
     dear = [cost for cost in costs if cost["others"] - cost["others_without"] >= WORTH_SAYING]
-    for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean][:1]:
+    worthless = [cost for cost in costs if cost["loss"] >= HARDLY_TOLD]
+    for cost in worthless:
+        yield (
+            f"{quote(cost['column'])} would hardly tell anything: its loss is {cost['loss']:.2f}. Leave it out: the "
+            "others stay more precise."
+        )
+    for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean and not worthless][:1]:
         saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
         yield (
             f"Without {quote(cost['column'])} the other columns would lose about {saved} less. If nobody needs it, do "

@@ -28,7 +28,11 @@ MOST_LINES = 12  # rows of a table
 LANDMARKS = (2, 5, 10, 20, 50, 100)
 CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 NUMBERS = ";text-align:right;font-variant-numeric:tabular-nums"  # of a column of numbers, in place of the left
-NUMBER = re.compile(r"(|none|never|unknown|not available|(&lt;|<|[-−])?[\d,.]+(e[-+]\d+)?( ?%)?( (KS|TV))?)")
+FIGURE = r"(&lt;|<|[-−])?[\d,.]+(e[-+]\d+)?"
+NUMBER = re.compile(
+    rf"(|none|never|unknown|not available|{FIGURE}( ?%)?( (KS|TV)| \({FIGURE}-{FIGURE}\))?|{FIGURE} to {FIGURE})"
+)
+TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 TABLE = "border-collapse:collapse;font:inherit"
 MOST_COMPARED = 20_000  # points whose columns are compared just to be shown: 0.3 s of CPU on six columns
 CHEAP = 10**7  # nodes times points of a lattice whose curve is computed just to be shown
@@ -157,11 +161,18 @@ def grid(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def write_table(names: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     """A table whose cells are HTML; columns of numbers stand at the right."""
     rows = [list(line) for line in lines]
-    styles = [CELL + NUMBERS * all(NUMBER.fullmatch(row[j]) for row in rows) for j in range(len(names))]
+    styles = [style_column([row[j] for row in rows]) for j in range(len(names))]
     head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in zip(names, styles, strict=True))
     cells = [[f'<td style="{style}">{text}</td>' for text, style in zip(row, styles, strict=True)] for row in rows]
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
     return f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def style_column(cells: Sequence[str]) -> str:
+    """How the cells of a column stand: numbers at the right, times in one line."""
+    if all(map(NUMBER.fullmatch, cells)):
+        return CELL + NUMBERS
+    return CELL + ";white-space:nowrap" * all(map(TIME.fullmatch, cells))
 
 
 def embed(picture: Picture) -> str:

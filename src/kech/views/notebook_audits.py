@@ -195,7 +195,8 @@ def show_series(series: Any) -> str:
 def show_ledger(ledger: Any) -> str:
     """Releases that the ledger remembers."""
     lines = ledger.list_releases()
-    return card(f"Ledger({len(lines)} releases)", show_lines(lines) if lines else "", private=True)
+    more = sentences([f"The last {MOST_LINES} are shown."]) if len(lines) > MOST_LINES else ""
+    return card(f"Ledger({len(lines)} releases)", more, show_lines(lines) if lines else "", private=True)
 
 
 # -- pieces --------------------------------------------------------------------------------------------
@@ -205,9 +206,14 @@ def show_lines(lines: Sequence[dict[str, Any]]) -> str:
     """Objects with equal keys as a table, the last ones only where they are many."""
     shown = lines[-MOST_LINES:]
     names = [name for name in shown[0] if name not in ("release", "certificate")]
-    return grid(
-        names, [[", ".join(v) if isinstance(v := line[n], list) else format_figure(v) for n in names] for line in shown]
-    )
+    return grid(names, [[show_cell(name, line[name]) for name in names] for line in shown])
+
+
+def show_cell(name: str, value: Any) -> str:
+    """A time to the minute, a list with commas, or a figure."""
+    if name == "time":
+        return str(value)[: len("2025-12-31 23:59")].replace("T", " ")
+    return ", ".join(value) if isinstance(value, list) else format_figure(value)
 
 
 def cost_grid(costs: Sequence[dict[str, Any]]) -> str:

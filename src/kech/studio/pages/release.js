@@ -92,7 +92,7 @@ const warnings = ({ given_away: given }) => Object.entries(given).map(([column, 
 function notes(told) {
   return [
     ...told.identifying.map((column) => t("identifying", { column: quoted(column) })), ...told.identifying_together.map((columns) => t("identifyingTogether", { columns: columns.map(quoted).join(", ") })),
-    ...(told.hidden ?? []).map((column) => t("hidden", { column: quoted(column) })), ...told.rare_texts.map((column) => t("rareTexts", { column: quoted(column) })), ...(told.ledger.joint_k == null ? [] : [t("jointK", { k: told.ledger.joint_k })]), ...told.unhidden_edges.map((column) => t("unhidden", { column: quoted(column) })),
+    ...(told.hidden ?? []).map((column) => t("hidden", { column: quoted(column) })), ...told.rare_texts.filter((column) => !(told.hidden ?? []).includes(column)).map((column) => t("rareTexts", { column: quoted(column) })), ...(told.ledger.joint_k == null ? [] : [t("jointK", { k: told.ledger.joint_k })]), ...told.unhidden_edges.map((column) => t("unhidden", { column: quoted(column) })),
   ];
 }
 

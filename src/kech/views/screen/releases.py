@@ -88,14 +88,15 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
         remedy = f"leave {them} out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{unique_words(result['identifying'])}: {remedy}."
     yield from find_joint_doubts(result)
-    if result.get("hidden"):
+    hidden = result.get("hidden", [])
+    if hidden:
         yield (
-            f"{', '.join(result['hidden'])}: every published cell is *, or missing. Leave out a column that tells "
+            f"{', '.join(hidden)}: every published cell is *, or missing. Leave out a column that tells "
             "nothing: the others stay more precise."
         )
-    if result["rare_texts"]:
-        names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
-        yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
+    if rare := [name for name in result["rare_texts"] if name not in hidden]:
+        names, remedy = ", ".join(rare), "give them a hierarchy, or no role"
+        yield f"{names}: nearly all texts occur in one row only, so labels hardly tell anything: {remedy}."
     if result["unhidden_edges"] and not result.get("sample"):
         yield f"edges of {', '.join(result['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
@@ -103,9 +104,9 @@ def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]
 
 
 def unique_words(columns: Sequence[str]) -> str:
-    """That most rows have a value of their own in columns that are published as they are."""
-    published = "published as it is" if len(columns) == 1 else "published as they are"
-    return f"{', '.join(columns)}: {published}, and most rows have a value of their own"
+    """That most values of columns that are published as they are occur in one row only."""
+    published, its = ("published as it is", "its") if len(columns) == 1 else ("published as they are", "their")
+    return f"{', '.join(columns)}: {published}, and most of {its} values occur in one row only"
 
 
 def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:

@@ -25,7 +25,7 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
     say(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
     print_columns(result["columns"])
     if result["input"]:
-        say("The table was read again as the options below say; types, roles and figures are those of that.")
+        say("The table was read again with the options below. Types, roles and figures come from that reading.")
     for column in result["columns"]:
         print_hints(column, planned=result["plan"] is not None)
     if result["first_rows"] is not None:
