@@ -59,11 +59,17 @@ def test_numbers_that_are_called_a_postcode(column):
     assert f"--axis {quote(f'{column}=hierarchy')} " in found.hint
 
 
+@pytest.mark.parametrize("column", ["Code postal", "zip", "PLZ"])
+def test_a_few_postcodes_are_a_set_and_no_interval(column):
+    found = inspect([75011, 69003, 13001, 31000, 44000, 59000, 67000, 33000] * 5, column)
+    assert (found.suggested, found.generalized, found.is_planned) == ("set", "sets of values", True)
+
+
 def test_other_numbers_are_no_codes():
     codes = [*map(int, postcodes())]
     for values, column in ((codes, "income"), ([*codes, 123], "zip"), ([10115, 20115], "zip")):
         found = inspect(values, column)
-        assert found.suggested is None
+        assert found.suggested == {"income": None, "zip": "set"}[column]
         assert "looks like a code" not in (found.hint or "")
 
 

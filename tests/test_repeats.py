@@ -17,7 +17,7 @@ NAMES = """
     Patientennummer Kundennummer Versicherten-Nr. Mitgliedsnummer Personalnummer Schülernummer Haushalt client
     id_client numéro_de_patient bénéficiaire identifiant_usager ménage paciente codigo_cliente usuario_id hogar
     id_persona paziente codice_assistito utente klantnummer patiëntnummer deelnemer huishouden aluno numero_utente
-    mrn hashed_user_id account_id device_id id uuid Identifiant
+    mrn hashed_user_id account_id device_id id uuid Identifiant patient_nbr
 """
 OTHER_NAMES = """
     row_id zip job age sex city diagnosis salary visit_id product_id order_no customer_type patient_age user_count

@@ -274,10 +274,12 @@ def test_codes_for_what_is_not_known_are_named_if_many_have_them():
 
 def test_days_and_months_somewhere_are_numbers_and_no_codes():
     rows = range(300)
-    columns = {"months_at_school": [1 + row % 27 for row in rows], "Days in hospital": [1 + row % 27 for row in rows]}
+    times = [1 + row % 27 for row in rows]
+    columns = {"months_at_school": times, "Days in hospital": times, "time_at_school": times, "time_in_hospital": times}
     found = guess(columns | {"sex": ["f", "m", "m"] * 100})
     assert found["months_at_school"].generalized == "intervals of round numbers"
-    assert found["Days in hospital"].role == "sensitive"
+    assert found["time_at_school"].generalized == "intervals of round numbers"
+    assert found["Days in hospital"].role == found["time_in_hospital"].role == "sensitive"
 
 
 def test_dates_that_only_those_have_to_whom_it_happened_are_not_published():

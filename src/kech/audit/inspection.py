@@ -249,7 +249,9 @@ def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> Col
         trouble = refusal.typed if role == "quasi-identifier" else None
         generalized = WORDS["set"] if trouble and are_mixed(facts) else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
-    if guess.is_code and role == "quasi-identifier" and kind == "number" and column not in table.request.axes:
+    is_prefixed = hint is not None and hint.axis == "hierarchy"
+    is_open = column not in table.request.axes and not is_prefixed
+    if guess.is_code and role == "quasi-identifier" and kind == "number" and is_open:
         hint = join_hints(hint_at_categories(column), hint if hint and not hint.axis else None)
     if trouble and generalized:
         hint, trouble = join_hints(hint_at_mixed(column), hint if hint and not hint.axis else None), None

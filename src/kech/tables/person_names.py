@@ -28,8 +28,8 @@ NOUNS = """
 """
 NUMBERED = "personal matrikel device gerate geraete account konto card karte"  # they mean people only with a number
 NUMBERS = """
-    id ident identifier identifiant identificador identificativo no nr num number nummer numero code codigo codice cod
-    key schlussel schluessel kennung kennzeichen kennziffer uuid guid hash pseudonym ref reference
+    id ident identifier identifiant identificador identificativo no nr nbr num number nummer numero code codigo codice
+    cod key schlussel schluessel kennung kennzeichen kennziffer uuid guid hash pseudonym ref reference
 """
 FIXED = """
     pid mrn subjid usubjid patid custid empid memid uid nhs_number ssn bsn dni cpf codice_fiscale

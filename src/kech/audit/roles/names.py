@@ -54,6 +54,7 @@ LINK = "s"  # between the words of a German or Dutch compound
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
 NUMBERS = ("num", "nr", "no", "number", "numero", "nummer", "id")
 RATES, YEARS = ("rate", "rates", "rated", "rating"), ("years", "yrs", "jahre", "annees", "anos", "anni", "jaren")
+SPANS = "in at on since until to with"
 TIMES = """
     days weeks months nights tage wochen monate nachte jours semaines mois nuits dias semanas meses noches giorni
     settimane mesi notti dagen weken maanden nachten noites
@@ -220,13 +221,14 @@ def counts_years(column: str) -> bool:
 
 
 def counts_time(column: str) -> bool:
-    """Whether a name counts days, weeks, months or years of something.
+    """Whether a name counts days, weeks, months or years of something, or says for how long or since when.
 
-    >>> [counts_time(name) for name in ("months_in_school", "yrs.since.phd", "month", "day")]
-    [True, True, False, False]
+    >>> [counts_time(name) for name in ("months_in_school", "yrs.since.phd", "time_at_home", "month", "day")]
+    [True, True, True, False, False]
     """
     words = split_words(column).split("_")
-    return counts_years(column) or (len(words) > 1 and any(word in TIMES.split() for word in words))
+    is_span = words[0] == "time" and words[1:2] in ([word] for word in SPANS.split())
+    return counts_years(column) or is_span or (len(words) > 1 and any(word in TIMES.split() for word in words))
 
 
 def says_number(column: str) -> bool:

@@ -438,7 +438,8 @@ SENSITIVE = (
         censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid attrition
         churn churned exited default defaulted loan_status default_payment ~target ~label ~y ~class_label ~response
         converted subscribed deposit ~left ~turnover relapse recurrence remission complication complications los
-        length_of_stay lengthofstay discharge_status disposition vital_status vitalstatus dead90 hospital_death
+        length_of_stay lengthofstay time_in_hospital discharge_status disposition vital_status vitalstatus
+        dead90 hospital_death
         death_event fustat ~fail dropout ~dropped ~approved approval loan_approved ~accepted admitted_to_college
         action_taken denied hired promoted promotion stroke fraud fraud_reported is_fraud claim_status ergebnis
         ergebnisse todesfall gestorben verstorben ~tod uberlebt ueberlebt kundigung kuendigung ausgang ~resultat
@@ -646,6 +647,7 @@ PLAIN = (
 PLACES = (PLACE, "a country or nationality")
 UNORDERED = (  # meanings whose codes have no order
     "sex",
+    "postcode",
     "work",
     "race or origin",
     PLACE,
