@@ -267,7 +267,7 @@ def fail_at(monkeypatch, step, failure):
 
 STEPS = [
     "release.write_batches", "Release.batches", "Release.certify", "release.make_certificate", "json.dumps",
-    "Path.write_text", "release.put_in_place", "os.fsync", "os.fsync:2", "Path.chmod", "Path.replace",
+    "Path.write_bytes", "release.put_in_place", "os.fsync", "os.fsync:2", "Path.chmod", "Path.replace",
 ]  # fmt: skip
 
 

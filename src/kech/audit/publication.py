@@ -68,7 +68,8 @@ def publish_release(
         )
     check_path(folder, "folder")
     check_path(name, "name")
-    before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
+    if ledger:
+        open_ledger().recover()  # from a killed run, even where this one is refused
     target_folder = check_folder(Path(folder), name)
     with refuse_disk_errors(target_folder), draft_folder(target_folder) as draft:
         file, target = draft / name, target_folder / name
@@ -78,7 +79,7 @@ def publish_release(
         terms = AdmissionOptions(known, earlier, allow_composition, folders=beside)
         release = release.with_price()
         certificate = release.write_file(file, None, None, terms, within=draft)
-        with strike_unless_done(certificate["file"]["sha256"], ledger, before):
+        with strike_unless_done(draft, ledger):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
             put_folder_in_place(draft, target_folder)
@@ -129,20 +130,12 @@ def copy_private(file: Path, folder: Path) -> Path:
     return shutil.copyfile(file, copy)
 
 
-def list_hashes(ledger: bool) -> set[str]:
-    """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
-    if not ledger:
-        return set()
-    open_ledger().recover()
-    return {entry["release"] for entry in open_ledger().list_releases()}
-
-
 @contextmanager
-def strike_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
-    """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
+def strike_unless_done(draft: Path, ledger: bool) -> Iterator[None]:
+    """A release that was never handed out does not stay in the ledger."""
     try:
         yield
     except BaseException:
-        if ledger and release not in before:
-            open_ledger().forget(release)
+        if ledger:
+            open_ledger().strike_draft(draft)
         raise

@@ -170,6 +170,11 @@ class Ledger:
             ]
             self.write(ledger_file, kept)
 
+    def strike_draft(self, draft: Path) -> None:
+        """Strike out the release whose draft this is: it was never put in place."""
+        with self.lock() as ledger_file:
+            self.write(ledger_file, [entry for entry in ledger_file.releases if entry.draft != str(draft.resolve())])
+
     def list_releases(self) -> list[dict[str, Any]]:
         """All releases, the first one first; tables are numbered as they came."""
         releases = self.read().releases
