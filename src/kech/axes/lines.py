@@ -223,8 +223,8 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, own: 
     if own:
         known, codes = np.unique(np.clip(values, *own.at(1)), return_inverse=True)
     low, high = open_sides(known, known, below=values[0] < known[0], above=values[-1] > known[-1])
-    unit, always_shown = (date_unit if is_date else number_unit)(known), publish_always(len(known))
-    how = (low, high, always_shown, domain, unit, True, "exact")
+    unit = date_unit(known) if is_date else min(number_unit(known), 1.0)
+    how = (low, high, publish_always(len(known)), domain, unit, True, "exact")
     return LineAxis(column, codes.astype(np.int32), has_null, is_date, *how)
 
 
