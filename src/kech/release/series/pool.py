@@ -91,7 +91,9 @@ def tighten_t(pool: Table, request: Request, published: Any) -> Request:
         return request
     t = min(tighten_for_column(pool, column, request, published[column]) for column in pool.sensitive)
     if t < 0:
-        raise GoalNotMet("The new rows together are further from all rows than t allows.")
+        raise GoalNotMet(
+            "The new rows together are further from all rows than t allows. Let them wait until more have arrived."
+        )
     return replace_part(request, goal=replace_part(request.goal, t=min(t, 1.0)))
 
 
