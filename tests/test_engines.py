@@ -337,6 +337,7 @@ def test_values_are_counted_together(workshop):
         picked = [tuple(row[i] if row[i] != "" else None for i in chosen) for row in rows]
         held = [cells for cells in picked if any(cell is not None for cell in cells)]
         assert engine.count_together(chosen) == (len(set(held)), len(held))
+        assert engine.count_with(chosen[0], chosen[1:]) == len({cells for cells in picked if cells[0] is not None})
 
 
 def test_values_are_hashed_alike_by_every_engine(workshop):

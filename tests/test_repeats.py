@@ -201,6 +201,8 @@ def test_a_column_with_any_name_is_seen_by_what_stays_with_its_values():
         found = kech.inspect_table(table)
     assert [column.role for column in found.columns][:1] == ["person"]
     assert found.repeated_people[0].startswith("Column 'kuerzel' repeats: 150 values")
+    gaps = np.random.default_rng(7).random(len(frame)) < 0.3
+    assert said_of(frame.assign(kuerzel=frame["kuerzel"].where(~gaps)))[0].startswith("Column 'kuerzel' repeats: ")
     shuffled = frame.assign(kuerzel=frame["kuerzel"].sample(frac=1, random_state=1).to_numpy())
     assert not any("kuerzel" in said for said in said_of(shuffled))
 
@@ -286,6 +288,21 @@ def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tm
     words = ("--qi", "sex", "--person", "patient_id", "--keep", "joined", "--k", 3, "--effort", "quick")
     for command, *to in (("release", "-o", tmp_path / "safe.csv"), ("preview",)):
         assert "it tells which rows belong to one person" in run(command, tmp_path / "visits.csv", *words, *to).err
+
+
+def test_a_linking_column_is_warned_of_where_values_are_missing():
+    """Whose value is missing in a row is one more pair of a value and a person, but no value of two people."""
+    gaps = np.random.default_rng(7).random(len(clinic())) < 0.3
+    frame = clinic().assign(joined=lambda rows: (rows["patient_id"] * 3 + 1).where(~gaps))
+    assert "Column 'joined' is published" in said_of(frame, person="patient_id", keep="joined")[0]
+
+
+def test_an_identifier_that_half_of_the_people_have_is_not_one_of_several_people():
+    own = clinic().assign(card=lambda rows: [f"c{person}" if person % 2 else None for person in rows["patient_id"]])
+    shared = own.assign(card=lambda rows: [f"c{person // 5}" for person in rows["patient_id"]])
+    for frame, kinds in ((own, []), (shared, ["shared"])):
+        with kech.read_table(frame, quasi_identifiers="sex", person="patient_id", identifiers="card") as table:
+            assert [repeat.kind for repeat in table.repeats] == kinds
 
 
 def test_people_are_not_counted_where_no_published_column_can_link_their_rows(monkeypatch):

@@ -294,6 +294,12 @@ class Engine:
         ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
         return int(distinct), int(rows), int(most)
 
+    def count_with(self, column: int, others: Sequence[int], *, folded: bool = False) -> int:
+        """The number of distinct combinations of a column and others, in the rows with a value in the column."""
+        sought = sql.combinations(self.layout, [column, *others], folded, by_first=True)
+        ((distinct, _, _),) = self.backend.rows(sought, "counting values")
+        return int(distinct)
+
     def count_by_value(self, column: int, by: int) -> list[tuple[int, int]]:
         """For each value of the second column its rows, and those with a value in the first; '' is no value."""
         records = self.backend.rows(sql.rows_by_value(self.layout, column, by), "counting values")

@@ -147,7 +147,7 @@ def find_shared_identifiers(table: Table) -> Iterator[Repeat]:
     for column in (name for name in table.counted if name in table.identifiers and not is_personal_name(name)):
         number = table.index(column)
         values, rows, most = table.engine.count_repeats([number], folded=True)
-        both, _, _ = table.engine.count_repeats([number, *person], folded=True)
+        both = table.engine.count_with(number, person, folded=True)
         people, _, _ = table.engine.count_repeats(person, folded=True)
         enough = values >= FEW_LEVELS or numbers_people(column)  # three remarks, or doctors, name nobody
         if enough and values < both and values <= MOST_SHARE * people:
@@ -167,7 +167,7 @@ def find_linking_columns(table: Table) -> Iterator[Repeat]:
             continue
         number = table.index(column)
         values, present, most = table.engine.count_repeats([number], folded=True)
-        both, _, _ = table.engine.count_repeats([number, *person], folded=True)
+        both = table.engine.count_with(number, person, folded=True)
         across = both - values  # values that a further person has
         if across <= EXCEPTIONS * (present - values) and MOST_SHARE * people <= values <= MOST_SHARE * present:
             yield Repeat((column,), "linking", values, present, most)
@@ -245,7 +245,7 @@ def classify_by_values(table: Table, column: str, values: int, rows: int) -> str
     origin = traits["origin"] if is_steady else []
     if traits["birth"] or (traits["sex"] and (traits["place"] or origin)):
         constant = [*traits["birth"], *traits["sex"], *traits["place"], *origin]
-        both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *constant)])
+        both = table.engine.count_with(table.index(column), list(map(table.index, constant)))
         if both - values <= EXCEPTIONS * (rows - values):
             return "steady" if is_steady else "stable"
     return "numbers" if is_number else ""
@@ -254,7 +254,7 @@ def classify_by_values(table: Table, column: str, values: int, rows: int) -> str
 def changes_birth(table: Table, column: str, values: int, rows: int) -> bool:
     """Whether rows with one value have several dates of birth: then it is a party, and not a person."""
     births = find_traits(table)["birth"]
-    both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *births)])
+    both = table.engine.count_with(table.index(column), list(map(table.index, births)))
     return both - values > EXCEPTIONS * (rows - values)
 
 

@@ -314,14 +314,17 @@ def text_lengths(layout: Layout, column: int) -> str:
         coalesce(max(length({text})), 0) FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
 
 
-def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -> str:
-    """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest."""
+def combinations(layout: Layout, columns: Sequence[int], folded: bool = False, *, by_first: bool = False) -> str:
+    """The numbers of distinct combinations, of rows with a value in any of these columns, of rows of the commonest.
+
+    By the first: of rows with a value in the first column alone.
+    """
     cells = [fold_cell(layout, i) if folded else hold_cell(layout, i) for i in columns]
     folded_cells = ", ".join(f"{cell} AS h{index}" for index, cell in enumerate(cells))
     names = [f"h{index}" for index in range(len(cells))]
     return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
         FROM (SELECT {folded_cells} FROM {layout.rows(columns)} AS kept) AS held
-        WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
+        WHERE {" OR ".join(f"{name} IS NOT NULL" for name in (names[:1] if by_first else names))}
         GROUP BY {", ".join(names)}) AS together"""
 
 
