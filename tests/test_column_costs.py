@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import kech
+from kech.release.sentences import cost_words
 from kech.tables.demo import generate_town, nine_rows, write_csv
 
 
@@ -86,6 +87,44 @@ def test_a_column_that_becomes_nearly_nothing_is_advised_to_go_first(run, folder
     said = run("inspect", path, "--qi", "age,height,admitted,sex").out
     assert "'admitted' would hardly tell anything: its loss is " in said and said.count("If nobody needs it") == 0
     assert "would hardly tell" not in run("inspect", path, "--qi", "age,height,sex").out
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        (
+            {"a": (0.93, 0.5, 0.53), "b": (0.4, 0.8, 0.8)},
+            ["'a' would hardly tell anything: its loss is 0.93. Leave it out."],
+        ),
+        (
+            {"a": (0.93, 0.5, 0.4), "b": (0.4, 0.8, 0.7)},
+            [
+                "'a' would hardly tell anything: its loss is 0.93. Leave it out: the other columns would lose about 20 % less."
+            ],
+        ),
+        (
+            {"a": (0.93, 0.5, 0.4), "b": (0.97, 0.5, 0.5), "c": (0.1, 0.95, 0.95)},
+            ["These would hardly tell anything: 'a', 'b'. Their losses are 0.9 or more. Leave them out."],
+        ),
+    ],
+)
+def test_no_saving_is_said_that_was_not_measured(figures, said):
+    """Of a column with a loss of 0.93 whose absence changes nothing it was said that the others stay more precise."""
+    names = ("loss", "others", "others_without")
+    costs = [
+        {"column": column, "follows": None} | dict(zip(names, each, strict=True)) for column, each in figures.items()
+    ]
+    assert [re.sub("[\u2068\u2069]", "'", words).replace("\u00a0", " ") for words in cost_words(costs)] == said
+
+
+def test_nobody_is_told_to_leave_out_all_columns():
+    rng = np.random.default_rng(5)
+    names = [f"c{column}" for column in range(8)]
+    frame = pd.DataFrame({name: [f"{word:x}z" for word in rng.integers(2**28, 2**32, 60)] for name in names})
+    with kech.read_table(frame, quasi_identifiers=names) as table:
+        costs = kech.inspect_table(table, k=10).to_json()["costs"]
+    (said,) = cost_words(costs)
+    assert "every quasi-identifier has a loss of 0.9 or more. Choose a smaller k" in said and "Leave" not in said
 
 
 @pytest.mark.parametrize("names", [["age"], ["age", "sex"]])

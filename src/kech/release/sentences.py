@@ -69,9 +69,14 @@ def given_away_words(shares: Mapping[str, float]) -> Iterator[str]:
         yield f"{rows} have their {column} value given away: their whole class shares it{missing}."
     if rest := ranked[MOST_NAMED:]:
         columns = "1 other column" if len(rest) == 1 else f"{len(rest)} other columns"
-        more = [f"and {len(rest) - MOST_LISTED} more"] if len(rest) > MOST_LISTED + 1 else rest[MOST_LISTED:]
-        named = ", ".join((*rest[:MOST_LISTED], *more))
+        named = list_names(rest)
         yield f"Up to {percent(shares[rest[0]])} of the rows have their value given away in {columns}: {named}."
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Names with commas; of many the first ones."""
+    more = [f"and {len(names) - MOST_LISTED} more"] if len(names) > MOST_LISTED + 1 else names[MOST_LISTED:]
+    return ", ".join((*names[:MOST_LISTED], *more))
 
 
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -110,16 +115,12 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     mean = sum(cost["loss"] for cost in costs) / max(1, len(costs))
     dear = [cost for cost in costs if cost["others"] - cost["others_without"] >= WORTH_SAYING]
     worthless = [cost for cost in costs if cost["loss"] >= HARDLY_TOLD]
-    for cost in worthless:
-        yield (
-            f"{quote(cost['column'])} would hardly tell anything: its loss is {cost['loss']:.2f}. Leave it out: the "
-            "others stay more precise."
-        )
+    if worthless:
+        yield worthless_words(worthless, [cost for cost in worthless if cost in dear], len(costs))
     for cost in [cost for cost in dear if cost["loss"] >= COARSE * mean and not worthless][:1]:
-        saved = f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
         yield (
-            f"Without {quote(cost['column'])} the other columns would lose about {saved} less. If nobody needs it, do "
-            f"not publish it. --weights {quote_word(cost['column'] + '=0.3')} keeps it, only coarser."
+            f"Without {quote(cost['column'])} the other columns would lose about {saving_words(cost)} less. If nobody "
+            f"needs it, do not publish it. --weights {quote_word(cost['column'] + '=0.3')} keeps it, only coarser."
         )
     follows = {cost["column"]: cost["follows"] for cost in costs if cost["follows"]}
     origins = {column: find_origin(column, follows) for column in follows}
@@ -127,6 +128,26 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         names = [quote(column) for column in origins if origins[column] == origin != column]
         verb = "follows" if len(names) == 1 else "follow"
         yield f"{join_words(names)} {verb} from {quote(origin)}, nearly always. Publish one of them."
+
+
+def worthless_words(worthless: Sequence[Mapping[str, Any]], dear: Sequence[Mapping[str, Any]], columns: int) -> str:
+    """That columns would hardly tell anything; of a single one also what that saves, which was measured for it alone."""
+    if len(worthless) == columns:
+        return (
+            f"Hardly any label would tell anything: every quasi-identifier has a loss of {HARDLY_TOLD:g} or more. "
+            "Choose a smaller k, or fewer quasi-identifiers, or give texts a hierarchy."
+        )
+    if len(worthless) > 1:
+        names = list_names([quote(cost["column"]) for cost in worthless])
+        return f"These would hardly tell anything: {names}. Their losses are {HARDLY_TOLD:g} or more. Leave them out."
+    (cost,) = worthless
+    saved = f": the other columns would lose about {saving_words(cost)} less" if dear else ""
+    return f"{quote(cost['column'])} would hardly tell anything: its loss is {cost['loss']:.2f}. Leave it out{saved}."
+
+
+def saving_words(cost: Mapping[str, Any]) -> str:
+    """The share of the loss of the others that goes with a column."""
+    return f"{100 * (1 - cost['others_without'] / cost['others']):.0f}{SPACE}%"
 
 
 def uncompared_words(rows: int, columns: int) -> Iterator[str]:
