@@ -5,8 +5,8 @@ usage: python benchmarks/rekeyed.py [--histories 200]
 Made-up histories of 300 rows, twelve months and k = 5: each month 15 rows leave and 20 arrive.  In some of them rows
 get other keys, as a careless export gives them; each such row would stand in a second cohort.  The claim page of series
 quotes what is counted here: histories that were refused, of all, and those in which the owner was told that rows may be
-the same ones.  Every table is matched with the history of its series
-and judged as `kech release --series` does it; no file is written, and cohorts are new rows in the order they came.
+the same ones.  Every table is matched with the history of its series and judged as `kech release --series` does it; no
+file is written, and cohorts are new rows in the order they came.
 """
 
 import argparse
@@ -172,9 +172,20 @@ class Published:
         others = np.flatnonzero(found < 0)
         some = now.take(others)
         known = find_positions(some.key, history.rows.key)
-        parts = (history, found[found >= 0], known, others, some.key, some.key, some.whole, some.cells, some.person)
         there = np.bincount(history.rows.cohort, self.listed, len(self.born)) > 0
-        return Match(*parts), there[history.rows.cohort]
+        match = Match(
+            history,
+            same=found[found >= 0],
+            history_row=known,
+            unclear=np.zeros(len(others), bool),
+            number=others,
+            base=some.key,
+            key=some.key,
+            whole=some.whole,
+            cells=some.cells,
+            person=some.person,
+        )
+        return match, there[history.rows.cohort]
 
     def publish(self, rows: Sequence[Row], match: Match, version: int) -> None:
         """New rows are cohorts of k; fewer wait."""
@@ -192,7 +203,8 @@ class Published:
         rows, cohort = hash_rows(self.rows), np.array(self.cohort, np.int64)
         size = np.bincount(cohort, minlength=len(self.born))
         cohorts = Cohorts(pa.table({}), size, np.zeros_like(size), np.array(self.born, np.int64))
-        return History(replace(rows, cohort=cohort), cohorts, (), rows.person, self.listed, NONE)
+        rows = replace(rows, cohort=cohort)
+        return History(rows, cohorts, (), rows.person, self.listed, others=NONE, current=rows.whole)
 
 
 def hash_rows(rows: Sequence[Row]) -> PublishedRows:
