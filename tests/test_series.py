@@ -887,6 +887,7 @@ def test_forgetting_says_that_a_file_that_was_changed_stays(nine, run, tmp_path)
     told = [" ".join(run("series", nine.folder, "--forget", "--yes").out.split()) for _ in range(2)]
 
     assert ["so it stays. Remove it yourself" in each for each in told] == [True, False]
+    assert ["Its files are removed" in each for each in told] == [False, True]
     assert (tmp_path / "three.csv").exists() and not (tmp_path / "two.csv").exists()
 
 

@@ -28,7 +28,8 @@ def format_count(count: int | str) -> str:
 def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
     if result["forgotten"]:
-        say(f"Forgotten: version {result['forgotten']}. Its files are removed: this version was never handed out.")
+        removed = "" if result["stays"] else " Its files are removed."
+        say(f"Forgotten: version {result['forgotten']}. You said that this version was never handed out.{removed}")
     if result["stays"]:
         warn(f"{result['stays']} was changed since it was released, so it stays. Remove it yourself.")
     count = len(result["versions"])
