@@ -35,7 +35,8 @@ CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31, t
 EXACT_POWER = 22  # the largest power of ten that is an exact float
 USUAL = 0.95  # share of the rows that decides the unit: of Titanic's ages 3 % are estimates such as 28.5
 LARGER_UNITS = [digits * 10**zeros for zeros in range(6, -1, -1) for digits in (50, 25, 20, 10)] + [5, 2]
-FEWEST_ROUND, BY_CHANCE = 10, 9  # distinct values; decimal places of the chance that all of them are multiples
+FEWEST_MULTIPLES = 10  # distinct values that tell a unit above 1
+LEAST_EVIDENCE = 9  # decimal places of the probability that so many whole numbers at random are multiples of it
 FINEST_CLOSED = 0.01  # the finest unit with which intervals are printed closed: [20, 29.99]
 MOST_DIGITS = 15  # of a decimal that a float represents
 
@@ -110,17 +111,19 @@ CALENDAR = (
 
 
 def number_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
-    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span (or reach) down to the unit."""
+    """Rulers with steps of 1, 2 and 5 times a power of ten, from the length of the span (or reach) down to the unit.
+
+    Steps are multiples of a unit above 1, and the unit itself is the finest one.
+    """
     longest = max(span, reach)
     top, last = (int(np.ceil(np.log10(length))) for length in (longest, span))
-    rulers = [NumberRuler(m, e) for e in range(top, last - 8, -1) for m in (5, 2, 1)]
-    rulers = [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
-    if unit <= 1:
-        return list(rulers)
-    fitting = [r for r in rulers if r.size % unit == 0]
-    return (
-        [*fitting, base_ruler(unit)] if fitting[-1:] and fitting[-1].size > unit >= span / MOST_MARKS else list(fitting)
-    )
+    steps = [NumberRuler(m, e) for e in range(top, last - 8, -1) for m in (5, 2, 1)]
+    rulers: list[Ruler] = [r for r in steps if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= longest * 2]
+    if unit > 1:
+        rulers = [r for r in rulers if r.size % unit == 0]
+        if rulers and rulers[-1].size > unit >= span / MOST_MARKS:
+            rulers.append(base_ruler(unit))
+    return rulers
 
 
 def date_rulers(span: float, unit: float, reach: float = 0.0) -> list[Ruler]:
@@ -183,10 +186,11 @@ def find_unit(values: Floats, counts: Ints, share: float) -> float:
 
 
 def find_larger_unit(values: Floats) -> float:
-    """The largest unit from 1 on that divides all values, which are more than would be its multiples by chance."""
-    likely = [unit for unit in LARGER_UNITS if len(values) * math.log10(unit) >= BY_CHANCE]
-    is_enough = len(values) >= FEWEST_ROUND
-    return next((float(unit) for unit in likely if is_enough and not np.fmod(values, unit).any()), 1.0)
+    """The largest unit from 1 on that divides all values, which are more than would be its multiples at random."""
+    if len(values) < FEWEST_MULTIPLES:
+        return 1.0
+    evident = (unit for unit in LARGER_UNITS if len(values) * math.log10(unit) >= LEAST_EVIDENCE)
+    return next((float(unit) for unit in evident if not np.fmod(values, unit).any()), 1.0)
 
 
 def closing_unit(values: Floats, unit: float) -> float:

@@ -18,10 +18,7 @@ PROMISE = (
     "every row key belongs to one cohort for ever."
 )
 COUNTS = ("version", "cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
-AT_CUT = (
-    "t",
-    "t_kind",
-)  # goals measured against the rows of the version in which a cohort was cut, not against a later file
+AT_CUT = ("t", "t_kind")  # goals that hold against the rows of the version before and the new ones, not of one file
 
 SERIES_ID = re.compile("[0-9a-f]{16}")  # by which releases of two series are told apart; earlier ones have none
 WHOLE_FLOAT = re.compile(r"([+-]?[0-9]+)[.]0+")

@@ -54,7 +54,7 @@ MOST_CODES = 20  # of an outcome, or of sex
 HEAVIEST = 700  # weight or height of a person; beyond are weights of a survey
 OLDEST = 130
 SHORTEST_POSTCODE = 4
-BY_CHANCE = 1e-6  # the chance that rows drawn at random would be those to whom something happened
+MAY_BE_RANDOM = 1e-6  # the probability that as many random rows are all of those to whom something happened
 NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
 MOST_PLACES, MOST_SCHOOL = 1000, 25  # codes of places; years that somebody went to school
 MOST_PAIRS, MOST_PAIRED_ROWS = (60, 400), 2_000_000  # columns that are compared: at least, at most, and by rows
@@ -455,7 +455,7 @@ def tell_flag(table: Table, name: str, flag: str) -> str | None:
     if len(groups) != FLAG or len(having) != 1:
         return None
     ((rows, present),) = having
-    if (rows / table.rows) ** present > BY_CHANCE:
+    if (rows / table.rows) ** present > MAY_BE_RANDOM:
         return None
     return BOTH_WAYS if present == rows else ONE_WAY
 

@@ -130,8 +130,12 @@ def find_order(pool: Table, column: str) -> Callable[[str], Any] | None:
     if choice.kind == "ordered":
         return ["", *choice.order].index
     kind = pool.sensitive_kind(column)
-    as_number: Callable[[str], float] = lambda text: float(text) if text else -np.inf  # noqa: E731
-    return None if kind == "text" else as_number if kind == "number" else str
+    return None if kind == "text" else read_number if kind == "number" else str
+
+
+def read_number(text: str) -> float:
+    """A number; a missing one is the lowest."""
+    return float(text) if text else -np.inf
 
 
 def fold_texts(texts: Any) -> Any:
