@@ -99,7 +99,8 @@ def test_a_column_that_becomes_nearly_nothing_is_advised_to_go_first(run, folder
         (
             {"a": (0.93, 0.5, 0.4), "b": (0.4, 0.8, 0.7)},
             [
-                "'a' would hardly tell anything: its loss is 0.93. Leave it out: the other columns would lose about 20 % less."
+                "'a' would hardly tell anything: its loss is 0.93. Leave it out: the other columns would lose about "
+                "20 % less."
             ],
         ),
         (

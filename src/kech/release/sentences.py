@@ -131,7 +131,7 @@ def cost_words(costs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def worthless_words(worthless: Sequence[Mapping[str, Any]], dear: Sequence[Mapping[str, Any]], columns: int) -> str:
-    """That columns would hardly tell anything; of a single one also what that saves, which was measured for it alone."""
+    """That columns would hardly tell anything; of a single one also what it costs, which was measured for it alone."""
     if len(worthless) == columns:
         return (
             f"Hardly any label would tell anything: every quasi-identifier has a loss of {HARDLY_TOLD:g} or more. "
