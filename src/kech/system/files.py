@@ -18,7 +18,7 @@ from kech.errors import CannotWrite
 from kech.system import machine
 
 DRAFTS = ".*.kech-draft"
-MARKS = (f"{DRAFTS}.ledger", f"{DRAFTS}.series")
+NAMING = (".ledger", ".series")  # endings of marks: what names a draft
 LENGTH_OF_ENDING = len(".01234567.kech-draft")
 FOLDERS = "kech-folder-*"
 NO_FOLDER = "its folder does not exist. Create it first."
@@ -79,12 +79,7 @@ def is_named(draft: Path) -> bool:
 
 def list_marks(draft: Path) -> list[Path]:
     """The marks beside a draft."""
-    return [mark for mark in find_marks(draft.parent) if mark.stem == draft.name]
-
-
-def find_marks(folder: Path) -> list[Path]:
-    """All marks in a folder.  What locks a draft where the platform has no locks has another ending."""
-    return [mark for pattern in MARKS for mark in folder.glob(pattern)]
+    return [mark for ending in NAMING if (mark := draft.with_name(f"{draft.name}{ending}")).exists()]
 
 
 def remove_draft(draft: Path) -> None:
@@ -263,7 +258,7 @@ def remove_leftovers(folder: Path, pattern: str) -> None:
     leftovers: list[Path] = []
     with suppress(OSError):  # a folder that cannot be listed
         leftovers.extend(folder.glob(pattern))
-        for mark in find_marks(folder):
+        for mark in (mark for ending in NAMING for mark in folder.glob(f"{DRAFTS}{ending}")):
             if not mark.with_suffix("").exists():
                 mark.unlink(missing_ok=True)
     for path in leftovers:
