@@ -1,6 +1,9 @@
 """The minimal cut in the ball metric: the paper's table, exact answers, bounds that hold, and no ball above eps."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -184,3 +187,34 @@ def test_classes_of_people_are_measured_by_their_own_rows():
         reached = kech.search_partitions(kech.compute_barcode(table, metric="ball"), 2).reached[2]
 
     assert reached.eps_at_most == pytest.approx(0.5)
+
+
+def test_what_a_barcode_of_balls_says_of_a_release_is_what_the_release_gives(tmp_path, run):
+    """The minimal cut in boxes makes wider balls; the sentence names the command that makes the narrow ones."""
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"x": rng.random(150), "y": rng.random(150), "z": rng.integers(0, 6, 150)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = (tmp_path / "t.csv", "--qi", "x", "y", "z", "--k", "5")
+    found = run("barcode", *words, "--metric", "ball", "--max-dimension", "0").out
+    said = " ".join(found.split()).split("kech release ")[1].split("; ")[1]
+    how, classes, eps = re.match(r"(.+) into ([\d,]+) classes, none wider than ([\d.]+)", said).groups()
+    option = dict(zip(how.split()[::2], how.split()[1::2], strict=True))
+    with kech.read_table(frame, quasi_identifiers=[*frame]) as table:
+        chosen = {name.removeprefix("--"): value for name, value in option.items()}
+        release = kech.make_release(table, k=5, grid="exact", effort="quick", **chosen)
+
+    assert how == "--cut minimal --metric ball"
+    assert release.partition.classes == int(classes)
+    assert f"{widest_of(exact_points(pa.Table.from_pandas(frame)), release.partition)[1]:.4g}" == eps
+    profile = " ".join(run("profile", *words, "--metric", "ball").out.split())
+    assert f"({how}): eps is the radius of the smallest ball around their widest class" in profile
+
+
+def test_a_barcode_of_balls_that_counts_people_names_the_cut_that_it_made(tmp_path, run):
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"x": rng.random(120), "y": rng.random(120), "who": np.arange(120) // 2})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ("--qi", "x", "y", "--person", "who", "--metric", "ball", "--max-dimension", "0", "--k", "3")
+    found = run("barcode", tmp_path / "t.csv", *words).out
+
+    assert "--cut minimal into" in " ".join(found.split())

@@ -381,6 +381,31 @@ def test_advice_names_the_column_that_keeps_the_last_tenth_apart():
     assert "cabin keeps the last tenth apart: without it 90 % of the rows could hide from" in html
 
 
+def test_advice_names_columns_that_isolate_only_together(tmp_path, run):
+    """Any one column may be left out: the others still keep everybody apart."""
+    rng = np.random.default_rng(3)
+    letters = {name: rng.choice(list("abcdefghijkl"), 300) for name in ("job", "town", "school")}
+    frame = pd.DataFrame({"age": rng.random(300), "sex": rng.choice(["f", "m"], 300), **letters})
+    axes = dict.fromkeys(("job", "town", "school", "sex"), "set")
+    with kech.read_table(frame, quasi_identifiers=[*frame], axes=axes) as table:
+        found = kech.compute_profile(table)
+        advice = found.advise(5)
+    chosen, rest = advice["columns"], advice["eps_half_without_columns"]
+    alone = {name: found.without(name, [5])[0].half for name in frame}
+
+    assert len(chosen) == 2 and {*chosen} < {*letters}
+    assert {*alone.values(), advice["eps_half"]} == {0.5} and rest < 0.5
+    others = frame.drop(columns=chosen)
+    with kech.read_table(others, quasi_identifiers=[*others], axes={n: "set" for n in others if n in axes}) as table:
+        assert kech.compute_profile(table).eps_for(5, [0.5]) == [rest]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    words = ("--qi", *frame, "--axis", *[f"{name}=set" for name in axes], "--k", "5")
+    said = " ".join(run("profile", tmp_path / "t.csv", *words).out.split())
+    assert "from eps 0.5, all from 0.5; 2 columns isolate together" in said
+    names = ", ".join(chosen)
+    assert f"Without {names} together half of the rows could hide from eps {rest:.4g} on at best, now from 0.5." in said
+
+
 def test_a_title_names_no_more_columns_than_it_has_room_for():
     pytest.importorskip("matplotlib")
     names = {"half": "h" * 30, "tenth": "t" * 30}
@@ -492,7 +517,7 @@ def test_the_screen_says_why_no_last_row_is_named_and_that_axes_stay(tmp_path, r
         "profile", tmp_path / "t.csv", "--qi", "a", "--k", "2", "--rows", "--one-person", "--rows-are-people"
     ).out
 
-    assert [line.endswith(ends) for line in shown.splitlines() if line.startswith("k = 2: leaving out")] == [True]
+    assert [line.endswith(ends) for line in shown.splitlines() if line.startswith("k = 2: kech release")] == [True]
     assert "The columns keep their ranges here." in shown
 
 
@@ -545,12 +570,43 @@ def test_the_last_rows_to_hide_are_listed_by_their_place_in_the_table():
     assert 0 < weighed["loss_without"] < weighed["loss"]
 
 
+def test_what_leaving_out_saves_is_what_releases_lose(tmp_path, run):
+    """The loss with --suppress 0.5%, and that of a table without the rows that hide last."""
+    places = np.random.default_rng(4).permutation(1000)
+    frame = pd.DataFrame({"x": places, "y": np.where(np.isin(places, [10, 990]), 1000 - places, places)})
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    words = ("--qi", "x", "y", "--k", "5", "--rows-are-people")
+    weigh = ("profile", tmp_path / "all.csv", *words, "--rows", "--no-cuts")
+    (last,), said = run(*weigh, "--json").json["last"], " ".join(run(*weigh).out.split())
+    frame.drop(index=[number - 1 for number in last["rows"]]).to_csv(tmp_path / "rest.csv", index=False)
+
+    for name, file, more in (("loss", "all", "0"), ("loss_without", "all", "0.5%"), ("loss_without_last", "rest", "0")):
+        exact = ("--grid", "exact", "--no-ledger", "-o", tmp_path / f"{name}.csv", "--suppress", more, "--json")
+        released = run("release", tmp_path / f"{file}.csv", *words, *exact).json
+        assert last[name] == pytest.approx(released["loss"], abs=1e-12)
+    assert last["left_out"] >= 2 and last["loss_without"] != last["loss"] != last["loss_without_last"]
+    loses = f"leaves out {last['left_out']} rows and loses {last['loss_without']:.4f} instead of {last['loss']:.4f}."
+    assert f"k = 5: kech release --grid exact --suppress 0.5% {loses}" in said
+    assert f"Without them the release loses {last['loss_without_last']:.4f} instead of" in said
+
+
 def test_the_screen_names_one_last_row_as_one(tmp_path, run):
     (tmp_path / "people.csv").write_text("x\n" + "1\n" * 150 + "2\n" * 149 + "90\n", "utf-8")
 
     printed = run("profile", tmp_path / "people.csv", "--qi", "x", "--k", "2", "--rows").out
 
-    assert "leaving out 1 row lowers" in printed and "Last to hide is row 300." in printed
+    assert "leaves out 1 row and loses 0.0000 instead of" in printed
+    assert "Last to hide is row 300. Without it the release loses 0.0000 instead of" in printed
+
+
+def test_nobody_is_cut_without_the_last_rows_where_fewer_than_k_people_are_left():
+    frame = pd.DataFrame({"x": [*range(400), 900], "who": [3, *(i % 3 for i in range(399)), 4]})
+    with kech.read_table(frame, quasi_identifiers=["x"], person=["who"]) as table:
+        profile = kech.compute_profile(table)
+
+        assert profile.last_rows(5) == [1, 401]
+        assert kech.weigh_last_rows(profile, 5)["loss_without_last"] is None
+        assert kech.weigh_last_rows(profile, 3)["loss_without_last"] > 0
 
 
 def test_rows_that_are_all_alike_have_no_last_ones():
@@ -558,7 +614,13 @@ def test_rows_that_are_all_alike_have_no_last_ones():
         profile = kech.compute_profile(table)
 
         assert profile.last_rows(2) == []
-        assert kech.weigh_last_rows(profile, 2) == {"k": 2, "loss": 0.0, "loss_without": 0.0, "left_out": 0}
+        assert kech.weigh_last_rows(profile, 2) == {
+            "k": 2,
+            "loss": 0.0,
+            "loss_without": 0.0,
+            "left_out": 0,
+            "loss_without_last": None,
+        }
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5])

@@ -19,7 +19,8 @@ from kech.cuts.local import Run, choose_effort, cut_local
 from kech.cuts.minimal import ROUNDING, narrow_local
 from kech.cuts.protection import derive_seed, protect_labels
 from kech.errors import BadOption
-from kech.points.partition import Partition, box_radii, largest_radius, mean_loss
+from kech.points.partition import Partition, box_radii, largest_radius, published_loss
+from kech.points.points import Points
 from kech.request import Cut, Goal, check_k
 from kech.request.parts import USUAL_K
 from kech.system.console import report
@@ -87,16 +88,22 @@ def choose_goals(barcode: WeightedBarcode | Profile, goals: list[int], most_poin
 
 
 def weigh_last_rows(profile: Profile, k: int) -> dict[str, Any]:
-    """What leaving out 0.5 % of the rows would save at k: the loss of the local cut of all rows and of the others.
+    """What leaving out 0.5 % of the rows at most would save at k: the loss of the local cut of all rows and of others.
 
-    A row that is left out loses everything.  The table must still be open: the others are coded anew.
+    The cut itself leaves a row out only where it costs its class more than everything.  `loss_without_last` is that of
+    the rows but the last to hide; None where there are none.  The table must still be open: the others are coded anew.
     """
     report(f"cutting at k={k}")
-    every, fewer = (
-        next(cut_points(profile.units, [k], Cut(suppress=share), Goal(k=k), threads=profile.threads))
-        for share in (0.0, LAST_SHARE)
-    )
-    return {"k": k, "loss": mean_loss(every), "loss_without": mean_loss(fewer), "left_out": fewer.suppressed}
+    every, fewer = (cut_at(profile, profile.units, k, share) for share in (0.0, LAST_SHARE))
+    rest = profile.without_last_rows(k)
+    figures = {"loss": published_loss(every), "loss_without": published_loss(fewer), "left_out": fewer.suppressed}
+    last = None if rest is None else published_loss(cut_at(profile, rest, k))
+    return {"k": k} | figures | {"loss_without_last": last}
+
+
+def cut_at(profile: Profile, points: Points, k: int, suppress: float = 0.0) -> Partition:
+    """The local cut at k that a release makes by default."""
+    return next(cut_points(points, [k], Cut(suppress=suppress), Goal(k=k), threads=profile.threads))
 
 
 def measure_reach(

@@ -283,6 +283,7 @@ class WeightedBarcode:
         return {
             "k": k,
             "suppress": suppress,
+            "metric": self.filtration.metric,
             "counted": self.counted,
             "joined": [
                 {"share": share, "eps": finite(eps), "rows_left": left}

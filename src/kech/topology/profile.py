@@ -13,7 +13,8 @@ of all rows.  u(eps, k), the share of rows in components of fewer than k, is at 
 may have several rows, k counts people.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import ceil
@@ -25,7 +26,7 @@ import numpy as np
 from kech._kernels import distinct_rows, reach_all
 from kech.errors import BadOption, unusable_value
 from kech.points.people import ALONE
-from kech.points.points import PointLimit, Points, build_points, join_equal
+from kech.points.points import PointLimit, Points, build_points, join_equal, rebuild_without
 from kech.request import Labels, check_k
 from kech.request.request import LARGEST_K
 from kech.system.console import report
@@ -41,6 +42,7 @@ LAST_SHARE = 0.005  # of the rows: those that are advised on as the last to hide
 MOST_ROWS = 0.9  # of the rows: which column keeps the others apart is advised on
 ROUND_KS = (2, 5, 10, 20, 50, 100)
 ROUND_EPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+PAIRS = 10_000  # of rows, of which each column is asked how much they differ
 ROUNDING = 1e-9  # of a share of the rows
 
 
@@ -86,8 +88,8 @@ class ExposedUnits:
         return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
 
 
-class WithoutColumn(NamedTuple):
-    """Where rows could hide at the earliest without some column."""
+class WithoutColumns(NamedTuple):
+    """Where rows could hide at the earliest without some columns."""
 
     half: float  # the eps for half of the rows
     mean: float  # over all rows
@@ -104,7 +106,7 @@ class Profile:
     library: str | None = None  # of dataframes: the caller's
     reached: Mapping[int, PartitionReach] = field(default_factory=dict)  # by k, what cuts reach, where it was searched
     class_radii: Mapping[int, Floats] = field(default_factory=dict)  # by k, of the narrowest class that has each unit
-    known: dict[tuple[str, int], "WithoutColumn"] = field(default_factory=dict, init=False)  # without a column, at a k
+    known: dict[Any, "WithoutColumns"] = field(default_factory=dict, init=False)  # by the columns left out, and k
 
     def __repr__(self) -> str:
         return f"Profile({self.filtration.metric}, {self.units.describe_rows()}, k up to {self.largest_k})"
@@ -181,18 +183,23 @@ class Profile:
         """For each share of the rows, an eps from which on that many can hide among k."""
         return self.rows.find_quantiles(self.find_safe_radii(self.check(k)), check_shares(shares))
 
-    def without(self, column: str, ks: Sequence[int]) -> list["WithoutColumn"]:
+    def without(self, column: str, ks: Sequence[int]) -> list["WithoutColumns"]:
         """For each k, where rows could hide at the earliest if a column were not there."""
-        missing = [k for k in ks if (column, k) not in self.known]
+        return self.without_all([column], ks)
+
+    def without_all(self, columns: Sequence[str], ks: Sequence[int]) -> list["WithoutColumns"]:
+        """The same if several columns were not there."""
+        names = tuple(columns)
+        missing = [k for k in ks if (names, k) not in self.known]
         if missing:
-            rest = drop_axis(self.units, column)
+            rest = drop_axes(self.units, names)
             reaches = compute_hiding_radii(rest, self.filtration.metric, max(missing), threads=self.threads)
             rows = ExposedUnits(rest.weights[reaches.order])
             for k in missing:
                 half, most = rows.find_quantiles(reaches.at(k), [0.5, MOST_ROWS])
                 mean = float(np.average(reaches.at(k), weights=rows.weights))
-                self.known[column, k] = WithoutColumn(half, mean, most)
-        return [self.known[column, k] for k in ks]
+                self.known[names, k] = WithoutColumns(half, mean, most)
+        return [self.known[names, k] for k in ks]
 
     def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
         """For each column and k, the eps below which not half of the rows can hide, with the column and without."""
@@ -218,7 +225,20 @@ class Profile:
         column = min(names, key=lambda name: rests[name])
         last = min(names, key=lambda name: (rests[name].most, rests[name].mean))
         without = {"eps_half_without": rests[column].half, "eps_most_without": rests[last].most}
-        return {"column": column, "last_column": last} | without | self.describe_hiding(k)
+        together = self.find_isolating_together(k, rests[column].half)
+        return {"column": column, "last_column": last} | without | together | self.describe_hiding(k)
+
+    def find_isolating_together(self, k: int, best: float) -> dict[str, Any]:
+        """Where no column alone keeps half of the rows apart: the fewest of those in which rows differ most without
+        which that many could hide earlier.  Without more columns no row hides later, so they are found by halving.
+        """
+        (half,) = self.eps_for(k, [0.5])
+        names = sort_by_difference(self.units) if best >= half > 0 else []
+        first = [names[:many] for many in range(2, len(names))]
+        at = bisect_left(first, True, key=lambda columns: self.without_all(columns, [k])[0].half < half)
+        if at == len(first):
+            return {"columns": [], "eps_half_without_columns": None}
+        return {"columns": first[at], "eps_half_without_columns": self.without_all(first[at], [k])[0].half}
 
     def describe_hiding(self, k: int) -> dict[str, Any]:
         """Below which eps not half of the rows can hide, not 90 %, not all, and not all but the last; how many these
@@ -230,10 +250,22 @@ class Profile:
         radii = {"eps_half": half, "eps_most": most, "eps_all": every, "eps_bound": bound, "eps_but_last": but_last}
         return {"k": k, **radii, "last_rows": last}
 
+    def find_last_units(self, k: int) -> Ints:
+        """The units that hide last at k: 0.5 % of the rows at most."""
+        but_last = self.eps_for(k, [1 - LAST_SHARE])[0]
+        return np.sort(self.reaches.order[self.reaches.at(k) > but_last])
+
+    def without_last_rows(self, k: int) -> Points | None:
+        """The points without the rows that hide last at k, on new axes; None without such rows, or without k others."""
+        last = self.find_last_units(k)
+        if self.units.origin is None or not len(last):
+            return None
+        rest = rebuild_without(self.units, last)
+        return rest if rest.people >= k else None
+
     def last_rows(self, k: int) -> list[int]:
         """Numbers of the rows that hide last at k, 0.5 % of all at most, counted from 1 in the order of the table."""
-        but_last = self.eps_for(k, [1 - LAST_SHARE])[0]
-        last = self.units.codes[self.reaches.order[self.reaches.at(k) > but_last]]
+        last = self.units.codes[self.find_last_units(k)]
         origin = self.units.origin
         if origin is None or not len(last):
             return []
@@ -349,7 +381,15 @@ def compute_hiding_radii(points: Points, metric: str, most: int, *, threads: int
     return HidingRadii(radii.reshape(most, -1), order)
 
 
-def drop_axis(points: Points, column: str) -> Points:
-    """The points without one column; what becomes equal is one point."""
-    kept = [j for j, axis in enumerate(points.axes) if axis.column != column]
+def sort_by_difference(points: Points) -> list[str]:
+    """The columns, those first in which two rows differ most on average: the same pairs of rows at every call."""
+    pairs = np.random.default_rng(0).choice(len(points.weights), (2, PAIRS), p=points.weights / points.rows)
+    low, high = (end(*points.codes[pairs]) for end in (np.minimum, np.maximum))
+    differences = [-axis.metric(low[:, j], high[:, j]).mean() for j, axis in enumerate(points.axes)]
+    return [points.axes[j].column for j in np.argsort(differences, kind="stable").tolist()]
+
+
+def drop_axes(points: Points, columns: Collection[str]) -> Points:
+    """The points without some columns; what becomes equal is one point."""
+    kept = [j for j, axis in enumerate(points.axes) if axis.column not in columns]
     return join_equal(points, np.arange(len(points.weights)), kept, points.weights)

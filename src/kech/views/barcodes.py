@@ -21,7 +21,8 @@ NO_CLASSES = "all rows together are the only class that a cut found"
 REGIME = "{without}one eps gives {classes} (--cut regime{reading})"
 REACHED = (
     "kech release --grid exact --effort {effort} --cut local puts all rows into {cheap}, none wider than eps "
-    "{local_eps:.4g}; --cut minimal into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other classes."
+    "{local_eps:.4g}; --cut minimal{measured} into {narrow}, none wider than {eps:.4g}{proven}. Round edges give other "
+    "classes."
 )
 EARLIEST = "k = {k:,}: at best, half of the rows can hide from eps {half:.3g}, all from {all:.3g}"
 ISOLATES = (
@@ -37,6 +38,9 @@ LAST = "Without the last {rows} to hide (kech profile --rows), none goes below {
 NO_LAST = "Not even one without 0.5 % of them does."
 WITHOUT_SOME = "Without 0.5 % of them, none goes below {eps_but_last:.4g}."
 NONE_ISOLATES = "No column alone keeps half of the rows apart."
+TOGETHER = (
+    " Without {columns} together half of the rows could hide from eps {rest:.4g} on at best, now from {half:.4g}."
+)
 ANNOUNCED = (
     "kech release --cut regime --reading {reading} --k {k} --suppress {share:g}% publishes {rows:,} rows in {classes} "
     "with {edges} and leaves out {out:,}."
@@ -101,7 +105,7 @@ def say_share(line: Mapping[str, Any], every: float | None) -> str:
 def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
     """What cuts reach, and which column isolates."""
     for reached in known["reached"]:
-        yield say_reached(reached)
+        yield say_reached(reached, says_balls(known))
     for advice in known["advice"]:
         yield say_isolating(advice)
 
@@ -109,11 +113,20 @@ def list_sentences(known: Mapping[str, Any]) -> Iterator[str]:
 def say_isolating(advice: Mapping[str, Any]) -> str:
     """Which column isolates most, and how much that is; which other one keeps the last rows apart."""
     figures = {"rest": advice["eps_half_without"], "half": advice["eps_half"]}
-    first = ISOLATES.format(column=advice["column"], **figures) if isolates(advice) else NONE_ISOLATES
+    alone = ISOLATES.format(column=advice["column"], **figures) if isolates(advice) else NONE_ISOLATES
+    first = alone + say_together(advice) * (not isolates(advice))
     if not isolates_last(advice):
         return first
     figures = {"rest": advice["eps_most_without"], "most": advice["eps_most"]}
     return first + LAST_APART.format(column=advice["last_column"], **figures)
+
+
+def say_together(advice: Mapping[str, Any]) -> str:
+    """Without which columns together half of the rows could hide earlier, where one is not enough."""
+    if not advice["columns"]:
+        return ""
+    names = ", ".join(advice["columns"])
+    return TOGETHER.format(columns=names, rest=advice["eps_half_without_columns"], half=advice["eps_half"])
 
 
 def isolates(advice: Mapping[str, Any]) -> bool:
@@ -130,6 +143,7 @@ def isolates_last(advice: Mapping[str, Any]) -> bool:
 def name_isolating(advice: Mapping[str, Any], most: int = 2) -> str:
     """The columns without which half of the rows could hide earlier, or 90 %: so many at most."""
     first = [f"{advice['column']} isolates most"] if isolates(advice) else []
+    first = first or [f"{len(names):,} columns isolate together" for names in [advice.get("columns")] if names]
     last = [f"{advice['last_column']} {'' if first else 'isolates '}the last tenth"] if isolates_last(advice) else []
     return ", ".join((first + last)[:most])
 
@@ -147,13 +161,18 @@ def say_bounds(advice: Mapping[str, Any]) -> str:
     return f"{BOUND} {last}".format(rows=f"{many:,} rows" if many > 1 else "row", **advice)
 
 
-def say_reached(reached: Mapping[str, Any]) -> str:
+def says_balls(known: Mapping[str, Any]) -> str:
+    """What a release says to measure balls as its barcode does; where k counts people, the cut measures boxes."""
+    return " --metric ball" if (known["metric"], known["counted"]) == ("ball", "rows") else ""
+
+
+def say_reached(reached: Mapping[str, Any], measured: str) -> str:
     """What releases of all rows reach with exact edges."""
     narrow, cheap = (say_classes(reached[name]) for name in ("classes", "local_classes"))
     bound, eps = reached["eps_at_least"], reached["eps_at_most"]
     proven = " (none is narrower)" if bound == eps else f" (none is narrower than {bound:.4g})"
     ends = {"eps": eps, "local_eps": reached["local_eps"], "proven": proven}
-    return REACHED.format(effort=reached["effort"], narrow=narrow, cheap=cheap, **ends)
+    return REACHED.format(effort=reached["effort"], narrow=narrow, cheap=cheap, measured=measured, **ends)
 
 
 def announce(one: Mapping[str, Any]) -> str:

@@ -81,7 +81,7 @@ def advise(profile: Any) -> dict[str, Any]:
     """What the profile says at a usual k, or near it where columns were compared at another."""
     seen = {k for _, k in profile.known} or {min(USUAL_K, profile.largest_k)}
     k = min(seen, key=lambda k: (abs(k - USUAL_K), k))
-    compared = all((axis.column, k) in profile.known for axis in profile.units.axes)
+    compared = all(((axis.column,), k) in profile.known for axis in profile.units.axes)
     return profile.advise(k) if compared else profile.describe_hiding(k)  # type: ignore[no-any-return]
 
 

@@ -21,6 +21,7 @@ from kech.views.barcodes import (
     say_hiding,
     say_isolating,
     say_joined,
+    says_balls,
 )
 from kech.views.markup import describe_start
 from kech.views.screen.terminal import grid, out, say, say_drawn, say_private
@@ -41,6 +42,15 @@ CHAINS = (
     "Searched: nodes with {column} at any level and all others at the same one, or at their top, from below. "
     "Others may lose less."
 )
+WIDEST = {"box": "half the widest side of", "ball": "the radius of the smallest ball around"}
+LEAVES_OUT = (
+    "kech release --grid exact --suppress 0.5% leaves out {many} and loses {loss_without:.4f} instead of {loss:.4f}"
+)
+LEAVES_NONE = (
+    "kech release --grid exact --suppress 0.5% leaves out no row: it finds none that costs its class more than it "
+    "would lose itself"
+)
+WITHOUT_LAST = " Without {them} the release loses {loss_without_last:.4f} instead of {loss:.4f}."
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -229,7 +239,7 @@ def print_profile(result: dict[str, Any]) -> None:
         spans = [(line["eps_at_least"], line["eps_at_most"]) for line in result["hidden"] if line["k"] == k]
         table.add_row(f"{k:,}", *(join_ends(*map(format_eps, span)) for span in spans))
     out().print(table)
-    print_cuts(result["reached"])
+    print_cuts(result)
     print_columns(result["columns"])
     for last in result.get("last", ()):
         say(say_last(last, result["rows"]))
@@ -263,11 +273,13 @@ def join_ends(low: str, high: str) -> str:
     return low if low == high else f"{low}-{high}"
 
 
-def print_cuts(reached: list[dict[str, Any]]) -> None:
+def print_cuts(result: dict[str, Any]) -> None:
     """The widest class of releases at each k, and below what no release of all rows goes."""
+    reached = result["reached"]
     if not reached:
         return
-    say("\nWhat releases of all rows reach: eps is half the widest side of their widest class.")
+    how = f" (--cut minimal{says_balls(result)})" if says_balls(result) else ""
+    say(f"\nWhat releases of all rows reach{how}: eps is {WIDEST[result['metric']]} their widest class.")
     table = grid("k>", "no release below>", "minimal cut>", "classes>", "local cut>", "classes>")
     for cut in reached:
         narrow = (format_eps(cut["eps_at_least"]), format_eps(cut["eps_at_most"]), f"{cut['classes']:,}")
@@ -299,11 +311,12 @@ def say_advice(advice: dict[str, Any]) -> str:
 
 
 def say_last(last: dict[str, Any], rows: int) -> str:
-    """What leaving out a few rows saves, and which rows hide last."""
-    left_out = f"{last['left_out']:,} row{'s' * (last['left_out'] != 1)}"
-    saved = f"leaving out {left_out} lowers the loss of the local cut from {last['loss']:.4f} to"
-    saved = f"{saved} {last['loss_without']:.4f}" if last["left_out"] else "leaving out 0.5 % of the rows saves nothing"
-    return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}"
+    """What leaving out a few rows saves, which rows hide last, and what the others lose alone."""
+    many = f"{last['left_out']:,} row{'s' * (last['left_out'] != 1)}"
+    saved = (LEAVES_OUT if last["left_out"] else LEAVES_NONE).format(many=many, **last)
+    them = "it" if len(last["rows"]) == 1 else "them"
+    without = "" if last["loss_without_last"] is None else WITHOUT_LAST.format(them=them, **last)
+    return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}{without}"
 
 
 def name_last(numbers: list[int], rows: int) -> str:
