@@ -337,6 +337,29 @@ def test_without_a_key_a_correction_keeps_its_place_and_other_new_rows_wait(seri
     assert four["series"]["waiting"] == 3  # two others, and the one of whom nobody can tell which it is
 
 
+def test_without_a_key_quasi_identifiers_alone_make_a_series(series, tmp_path):
+    """All that is read of a row is then what it is counted by; a series of an earlier kech was seen in that."""
+    given = {"names": ("age", "zip"), "key": [], "sensitive": []}
+    rows = [row[1:3] for row in NINE]
+    publish(series, rows, tmp_path / "one.csv", given)
+    found = publish(series, [*rows, *rows[:3]], tmp_path / "two.csv", given)
+
+    assert (found["rows"], found["series"]["arrivals"]) == (12, 3)
+
+
+def test_a_series_without_a_key_of_an_earlier_kech_is_refused(series, tmp_path):
+    given = {"names": ("age", "zip", "salary"), "key": []}
+    rows = [row[1:] for row in NINE]
+    publish(series, rows, tmp_path / "one.csv", given)
+    file = series.folder / "series.json"
+    known = json.loads(file.read_text("utf-8"))
+    del known["versions"][0]["files"]["0001-current.arrow"]  # which it did not write
+    file.write_text(json.dumps(known), "utf-8")
+    with pytest.raises(kech.errors.BadSeries, match="clinic': an earlier kech matched its rows by all of their cells"):
+        publish(series, [*rows, *rows], tmp_path / "two.csv", given)
+    assert not (tmp_path / "two.csv").exists()
+
+
 @pytest.mark.parametrize("policy", [{"departures": "withdraw"}, {"corrections": "withdraw"}])
 def test_nothing_is_withdrawn_without_a_key(series, tmp_path, policy):
     given = {"names": ("age", "zip", "salary"), "key": []}

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech.errors import BadRowKey, BadSeries
+from kech.errors import BadRowKey
 from kech.release.series.hashes import (
     PEOPLE,
     Hashes,
@@ -30,11 +30,6 @@ from kech.release.series.store import History, Ints
 from kech.tables.table import Table
 
 Bools = NDArray[np.bool_]
-
-WHOLE_ROWS = (
-    "an earlier kech matched its rows by all of their cells, since it has no key. Which cohorts left could tell of "
-    "sensitive cells. Begin a new series in another folder, with new rows only, and name a key: --key."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +143,6 @@ def count_rows(history: History, hasher: RowHasher, keys: Hashes, whole: Hashes)
     were ever published, those are new whose cells the last table did not have.  If other known ones lack too, nobody
     can tell which are new, and all that are more wait.
     """
-    check_counted(history)
     kinds = number_alike(np.concatenate([history.rows.key, keys]))
     known, now = kinds[: len(history.rows.key)], kinds[len(history.rows.key) :]
     count = int(kinds.max(initial=-1)) + 1
@@ -162,12 +156,6 @@ def count_rows(history: History, hasher: RowHasher, keys: Hashes, whole: Hashes)
     is_unclear = (more > 0) & (np.bincount(now[left_over], minlength=count) > more)
     pair_in_turn(history_row, left_over, free, now, known)
     return history_row, is_unclear[now]
-
-
-def check_counted(history: History) -> None:
-    """Refuse a series whose rows have the hashes of whole rows for keys."""
-    if len(history.rows.key) and not differ(history.rows.key, history.rows.whole).any():
-        raise BadSeries("the series", WHOLE_ROWS)
 
 
 def rank_cohorts(history: History) -> Ints:

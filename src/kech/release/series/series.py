@@ -359,6 +359,8 @@ def prepare_update(
 ) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
+    if series_file and not table.row_key:
+        store.check_counted(series_file)
     history = store.read_history(series_file) if series_file else empty_history()
     report("matching rows")
     match = match_rows(table, hasher, history)

@@ -50,6 +50,11 @@ RESTORE = (
     "only."
 )
 
+WHOLE_ROWS = (
+    "an earlier kech matched its rows by all of their cells, since it has no key. Which cohorts left could tell of "
+    "sensitive cells. Begin a new series in another folder, with new rows only, and name a key: --key."
+)
+
 Ints = NDArray[np.int64]
 
 
@@ -259,6 +264,11 @@ class Store:
             for part in PARTS
         }
         return build_history(parts, series_file.labels, [version.number for version in series_file.versions])
+
+    def check_counted(self, series_file: SeriesFile) -> None:
+        """Refuse a series without a key that an earlier kech began: that one wrote no part `current`."""
+        if any(name_file(version.number, "current") not in version.files for version in series_file.versions):
+            raise BadSeries(self.folder, WHOLE_ROWS)
 
     def _read_part(self, version: SeriesVersion, part: str) -> Any:
         content = self._read_file(version, name_file(version.number, part))
