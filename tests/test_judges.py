@@ -2,6 +2,7 @@
 
 import csv
 import os
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from benchmarks.judges.__main__ import (
     attack_rows,
     cost_rows,
     draw_arx,
+    find_majority_gain,
     find_verdict,
     say_clear,
     say_left,
@@ -169,6 +171,17 @@ def test_what_was_measured_later_names_its_commit():
     lines = {"sdnist": [{"tool": "kech", "commit": "1a2b3c4d"}], "anonymeter": [{"tool": "kech"}]}
     assert say_newer(lines) == "\nMeasured later: sdnist on kech (commit 1a2b3c4d)."
     assert say_newer({"anonymeter": [{"tool": "kech"}]}) == ""
+
+
+@pytest.mark.parametrize("rows", [2, 3, 10, 11])
+def test_who_is_in_a_class_is_guessed_more_often_by_its_most_frequent_value(rows):
+    """All classes of zeros and ones, alike probable; a tie is guessed by lot."""
+    classes = np.array([*product((0, 1), repeat=rows)])
+    ones = classes.sum(axis=1) * 2
+    guessed_one = (ones > rows) + (ones == rows) / 2
+    right = np.where(classes[:, 0], guessed_one, 1 - guessed_one).mean()
+
+    assert find_majority_gain(rows) == pytest.approx(right - 1 / 2)
 
 
 def test_the_price_of_classes_that_are_alike_is_said():
