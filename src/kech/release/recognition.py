@@ -58,10 +58,11 @@ def may_share_rows(
     """Whether any of the new rows of a table may be in another one, unless sketches of all values rule that out.
 
     Keys tell, where most rows of the smaller table have theirs in the other one too; else quasi-identifiers together.
+    Of a table that leaves no memory for hashing several columns, sketches of these are missing.
     """
     complete = [sketch for sketch in theirs if sketch.of in new and not sketch.depth and not new[sketch.of].depth]
     of_keys = [sketch for sketch in complete if sketch.kind in ("name", "column") and {*sketch.columns} <= {*keys}]
-    by_key = [sketch for sketch in of_keys if do_keys_agree(whole[sketch.of], sketch)]
+    by_key = [sketch for sketch in of_keys if sketch.of in whole and do_keys_agree(whole[sketch.of], sketch)]
     telling = by_key or [sketch for sketch in complete if sketch.kind == "tuple"]
     return not telling or any(count_shared(new[sketch.of], sketch) for sketch in telling)
 

@@ -136,7 +136,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
     if len(selected) < len(rows):
         say(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not result.get("effort"):
-        say("Of so many k most are searched for a part of the time of a release, which may lose less.")
+        say("Of so many k, most are searched for less time than a release takes. A release at such a k may lose less.")
 
 
 def format_variance(row: dict[str, Any]) -> str:
