@@ -17,7 +17,7 @@ NAMES = """
     Patientennummer Kundennummer Versicherten-Nr. Mitgliedsnummer Personalnummer Schülernummer Haushalt client
     id_client numéro_de_patient bénéficiaire identifiant_usager ménage paciente codigo_cliente usuario_id hogar
     id_persona paziente codice_assistito utente klantnummer patiëntnummer deelnemer huishouden aluno numero_utente
-    mrn hashed_user_id account_id device_id id uuid Identifiant patient_nbr
+    mrn hashed_user_id account_id device_id id uuid Identifiant patient_nbr idcode IDNo Pat.-Nr. Kd.Nr Pers.Nr
 """
 OTHER_NAMES = """
     row_id zip job age sex city diagnosis salary visit_id product_id order_no customer_type patient_age user_count
@@ -278,6 +278,19 @@ def test_whole_numbers_with_which_sex_and_origin_stay_are_the_person_though_thei
     assert not any("zper" in said for said in said_of(other_sex))
     far = frame.assign(zper=frame["zper"] * 1000)  # as amounts of money are
     assert not any("zper" in said for said in said_of(far))
+
+
+def test_whole_numbers_with_which_birth_and_origin_stay_are_the_person_though_people_move():
+    """A panel of women, such as that of labour: there is no sex, and one year in five they live elsewhere."""
+    person, rng = np.repeat(np.arange(500), 6), np.random.default_rng(5)
+    frame = pd.DataFrame({"zper": 1 + person, "wave": np.tile(np.arange(6), 500)})
+    frame = frame.assign(birth_yr=rng.integers(42, 56, 500)[person], race=rng.choice([1, 2], 500, p=[0.7, 0.3])[person])
+    moved = np.where(rng.random(3000) < 0.2, rng.integers(0, 2, 3000), (person % 2))
+    assert len({*zip(person, moved, strict=True)}) - 500 > 0.05 * 2500
+    with kech.read_table(frame.assign(c_city=moved)) as table:
+        assert {column.column: column.role for column in kech.inspect_table(table).columns}["zper"] == "person"
+    for changed in ({"birth_yr": rng.integers(42, 56, 3000)}, {"race": rng.integers(1, 3, 3000)}, {"race": 1}):
+        assert not any("zper" in said for said in said_of(frame.assign(c_city=moved, **changed)))
 
 
 def test_a_published_column_that_links_the_rows_of_a_person_is_warned_of(run, tmp_path):

@@ -26,7 +26,9 @@ NOUNS = """
     pessoa utilizador associado empregado funcionario trabalhador respondente aluno estudante agregado domicilio
     familia segurado
 """
-NUMBERED = "personal matrikel device gerate geraete account konto card karte"  # they mean people only with a number
+NUMBERED = """
+    personal matrikel device gerate geraete account konto card karte pat pers subj kd
+"""  # they mean people only with a number
 NUMBERS = """
     id ident identifier identifiant identificador identificativo no nr nbr num number nummer numero code codigo codice
     cod key schlussel schluessel kennung kennzeichen kennziffer uuid guid hash pseudonym ref reference
@@ -35,7 +37,10 @@ FIXED = """
     pid mrn subjid usubjid patid custid empid memid uid nhs_number ssn bsn dni cpf codice_fiscale
     sozialversicherungsnummer svnr kvnr nir
 """
-BARE = re.compile("id|ident|identifier|identifiant|identificador|identificativo|uuid|guid|pseudonym")
+BARE = re.compile(
+    "id_?(?:code|nr|nbr|no|num|number|nummer|numero)?|ident|identifier|identifiant|identificador|identificativo|uuid"
+    "|guid|pseudonym"
+)
 AMBIGUOUS = ("pid", "uid")  # a person or a user, but also a party or a unit
 GROUPS = "household family familia famiglia famille hogar menage foyer haushalt huishouden agregado domicilio"
 OF = r"(?:(?:of|de|du|del|della|do|da|des|der|van|la|le|el|l|d)_)*"

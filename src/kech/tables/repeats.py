@@ -9,7 +9,8 @@ named      its name means people: `patient_id`, `Kundennummer`
 stable     rows with one value also have one date of birth, or one sex and place, as rows of a person do
 bare       its name is `id` or similar
 numbers    its name means a number (`code`, `no`), and it has many values in several rows each
-steady     nobody gave it a role, its whole numbers lie close, and rows with one also have one sex and origin or place
+steady     nobody gave it a role, its whole numbers lie close, and rows with one also have two of one birth, sex, origin
+           and place
 
 Without such a column, date of birth, sex and place together may identify people: they repeat far more often than they
 would for different people.
@@ -229,8 +230,8 @@ def is_quantity(facts: ColumnFacts) -> bool:
 
 def may_be_steady(table: Table, column: str) -> bool:
     """Whether a column without a role has whole numbers close together, and its table has what stays with people."""
-    traits, has_role = find_traits(table), column in (*table.quasi_identifiers, *table.sensitive, *table.keep)
-    if has_role or not traits["sex"] or not (traits["place"] or traits["origin"] or traits["birth"]):
+    has_role = column in (*table.quasi_identifiers, *table.sensitive, *table.keep)
+    if has_role or not list_steady_traits(table):
         return False
     distinct = table.facts(column).distinct
     numbers = [float(text) for text in table.hash_values(column, max(0, int(log2(distinct / SAMPLE)))).texts]
@@ -240,15 +241,35 @@ def may_be_steady(table: Table, column: str) -> bool:
 
 def classify_by_values(table: Table, column: str, values: int, rows: int) -> str:
     """The kind by the values of the column: stable or steady where they decide who somebody is; numbers by its name."""
-    traits, is_number = find_traits(table), numbers_something(column)
+    is_number = numbers_something(column)
     is_steady = not is_number and is_quantity(table.facts(column))
-    origin = traits["origin"] if is_steady else []
-    if traits["birth"] or (traits["sex"] and (traits["place"] or origin)):
-        constant = [*traits["birth"], *traits["sex"], *traits["place"], *origin]
+    constant = list_steady_traits(table) if is_steady else list_stable_traits(table)
+    if constant:
         both = table.engine.count_with(table.index(column), list(map(table.index, constant)))
         if both - values <= EXCEPTIONS * (rows - values):
             return "steady" if is_steady else "stable"
     return "numbers" if is_number else ""
+
+
+def list_stable_traits(table: Table) -> list[str]:
+    """What rows of a person share, whose codes are no quantities: birth, or sex and place; none where neither is."""
+    traits = find_traits(table)
+    is_enough = traits["birth"] or (traits["sex"] and traits["place"])
+    return [*traits["birth"], *traits["sex"], *traits["place"]] if is_enough else []
+
+
+def list_steady_traits(table: Table) -> list[str]:
+    """What rows of a person share, whose whole numbers could be quantities: two of birth, sex and origin, or of place.
+
+    People move, so place counts only where birth is unknown.  An origin that nearly all have in common says nothing.
+    """
+    traits = find_traits(table)
+    if traits["birth"] and not traits["sex"]:
+        differs = any(collision_probability(table, name) <= MOST_SHARE for name in traits["origin"])
+        return [*traits["birth"], *traits["origin"]] if differs else []
+    if not traits["sex"] or not (traits["birth"] or traits["place"] or traits["origin"]):
+        return []
+    return [*traits["birth"], *traits["sex"], *([] if traits["birth"] else traits["place"]), *traits["origin"]]
 
 
 def changes_birth(table: Table, column: str, values: int, rows: int) -> bool:
