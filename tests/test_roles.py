@@ -13,7 +13,7 @@ import kech
 LETTERS = {"identifier": "I", "person": "I", "quasi-identifier": "Q", "sensitive": "S", "plain": "P"}
 NAMED = {
     "identifier": "Nachname Vorname first last e_mail Telefonnummer apellidos cognome achternaam prénom",
-    "quasi-identifier": "xage AGEP female black Geburtsjahr code_postal fecha_nacimiento sesso woonplaats age_at_exam",
+    "quasi-identifier": "xage AGEP female fml eth ethrace2a yedu black Geburtsjahr code_postal fecha_nacimiento sesso woonplaats age_at_exam",
     "sensitive": "birthcontrol Attrition stroke Survived two_year_recid death Gehalt diagnosi ziekte doença religión",
     "plain": "storage usage mileage",
 }
@@ -248,6 +248,24 @@ def test_codes_without_an_order_become_sets(run, folder):
     kinds = {name: axis.kind for name, axis in kech.read_request(plan).axes.items()}
     sets = dict.fromkeys(("race", "SEX", "birthplace", "Pclass", "commune", "fips"), "set")
     assert kinds == {**sets, "age": "number", "school": "number"}
+
+
+def test_numbers_of_kinds_are_codes_by_their_names_and_those_of_ages_are_not():
+    """They stand between quasi-identifiers, or are known: `injtype` 1 to 8 is no scale."""
+    columns = {name: [1 + i % 8 for i in range(200)] for name in ("sex", "injtype", "ind_code", "age_code", "stage")}
+    found = guess(columns | {"sex": ["m", "f"] * 100, "age": [20 + i % 60 for i in range(200)]})
+    suggested = {name: column.suggested for name, column in found.items() if column.role == "quasi-identifier"}
+    assert suggested == {"sex": None, "injtype": "set", "ind_code": "set", "age_code": None, "age": None}
+
+
+def test_a_code_for_what_is_not_known_does_not_hide_what_a_name_says():
+    """Heights of 150 to 200 cm, and 999: the code was taken for a weight of a survey."""
+    heights = [150 + i % 50 for i in range(300)]
+    assert guess({"Größe (cm)": heights})["Größe (cm)"].reason.endswith("the body")
+    assert guess({"Größe (cm)": [999 if i % 15 == 0 else each for i, each in enumerate(heights)]})[
+        "Größe (cm)"
+    ].reason.endswith("the body")
+    assert not guess({"Größe (cm)": [150 + 10 * i for i in range(300)]})["Größe (cm)"].reason.endswith("the body")
 
 
 def test_codes_for_what_is_not_known_are_named_if_many_have_them():

@@ -20,6 +20,7 @@ from kech.audit.roles.names import (
     counts_years,
     is_participle,
     read_name,
+    says_kind,
     says_number,
     says_period,
     says_state,
@@ -62,6 +63,8 @@ FEWEST_ALIKE, ALIKE = 3, 0.8  # sensitive columns with the same codes, and their
 FARTHEST, NEXT = 3, 2  # columns apart, that two may be which tell what stands between them; sensitive ones
 FIRST_YEAR, LAST_YEAR = 1850, 2100
 CODED_YEAR = 1000  # the least number that may be a year or a date
+LARGE_UNKNOWN = frozenset(float(10**digits - less) for digits in range(3, 8) for less in (1, 2, 3))
+ORDERED = ("age", "education")  # meanings whose codes have an order
 
 YES_OR_NO = [
     {"0", "1"}, {"1", "2"}, {"y", "n"}, {"yes", "no"}, {"t", "f"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"},
@@ -129,8 +132,8 @@ class Look:
 
     @property
     def largest(self) -> float:
-        """The largest number of the sample."""
-        return max(self.numbers, default=0.0)
+        """The largest number of the sample, without codes such as 999 for what is not known."""
+        return max((number for number in self.numbers if number not in LARGE_UNKNOWN), default=0.0)
 
 
 def guess_roles(table: Table) -> dict[str, Guess]:
@@ -145,7 +148,9 @@ def guess_roles(table: Table) -> dict[str, Guess]:
     guesses |= dict(follow_neighbours(guesses, looks))
     guesses |= point_at_somebody(guesses, looks)
     return {
-        name: replace(each, is_code=each.is_code or says_one_of_two(each, looks[name]))
+        name: replace(
+            each, is_code=each.is_code or says_one_of_two(each, looks[name]) or are_kinds(name, each, looks[name])
+        )
         for name, each in guesses.items()
     }
 
@@ -154,6 +159,13 @@ def says_one_of_two(each: Guess, look: Look) -> bool:
     """Whether a quasi-identifier has two digits, which stand for yes and no: they become sets, and no intervals."""
     are_two = look.is_whole and look.facts.distinct == FLAG and look.present > SMALL
     return each.role == "quasi-identifier" and are_two and min(look.numbers) >= 0 and look.largest <= LARGEST_DIGIT
+
+
+def are_kinds(column: str, each: Guess, look: Look) -> bool:
+    """Whether a quasi-identifier numbers a few kinds of something, by its name: `injtype`, `ind_code`."""
+    are_few = look.is_whole and 2 <= look.facts.distinct <= MOST_CODES
+    is_ordered = any(clue.meaning.says in ORDERED for clue in read_name(column)[:1])
+    return each.role == "quasi-identifier" and are_few and says_kind(column) and not is_ordered
 
 
 def find_edges(table: Table) -> dict[str, str]:

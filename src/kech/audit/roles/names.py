@@ -53,6 +53,7 @@ HEAD_OF_HOUSEHOLD = "hh"  # hhsex
 LINK = "s"  # between the words of a German or Dutch compound
 SURVEY_SUFFIXES = "pdr"  # and behind it: aged, sexp, racer
 NUMBERS = ("num", "nr", "no", "number", "numero", "nummer", "id")
+KINDS = ("type", "typ", "tipo", "tipus", "soort", "kind", "code", "codigo", "codice")
 RATES, YEARS = ("rate", "rates", "rated", "rating"), ("years", "yrs", "jahre", "annees", "anos", "anni", "jaren")
 SPANS = "in at on since until to with"
 TIMES = """
@@ -239,6 +240,15 @@ def says_number(column: str) -> bool:
     """
     words = split_words(column).split("_")
     return len(words) > 1 and (words[0] in NUMBERS or words[-1] in NUMBERS)
+
+
+def says_kind(column: str) -> bool:
+    """Whether a name ends in a word for kinds of something, or for their codes.
+
+    >>> [says_kind(name) for name in ("injtype", "ind_code", "Tipo", "Kostentyp", "types", "age")]
+    [True, True, True, True, False, False]
+    """
+    return split_words(column).endswith(KINDS)
 
 
 def says_state(column: str) -> bool:

@@ -113,8 +113,8 @@ IDENTIFIERS = (
         "identifier",
         """id ids ident identifier identifiant identificador identificativo uuid guid pseudonym hash seqn seqno
         serialno caseid case_id casenum ~index ~rownames row_id row_number unnamed ~unnamed_0 record_id
-        sequence_number respid respnum idp idnum hhid hhnr persnr pidp lfdnr laufende_nummer aktenzeichen
-        fallnummer fall_nr patientennr numero_dossier matricule expediente legajo matricola dossiernummer
+        sequence_number respid respnum idp idnum idcode idno idnr hhid hhnr persnr pidp lfdnr laufende_nummer
+        aktenzeichen fallnummer fall_nr patientennr numero_dossier matricule expediente legajo matricola dossiernummer
         volgnummer processo""",
     ),
 )
@@ -145,13 +145,13 @@ QUASI_IDENTIFIERS = (
     Meaning(
         "sex",
         "quasi-identifier",
-        """sex gender male female ~man ~woman is_male is_female ~men ~women msex riagendr sex1 sexvar sexp gndr
-        geschlecht geschl anrede salutation sexe ~genre civilite sexo genero sesso genere geslacht gesl""",
+        """sex gender male female fml femal ~man ~woman is_male is_female ~men ~women msex riagendr sex1 sexvar sexp
+        gndr geschlecht geschl anrede salutation sexe ~genre civilite sexo genero sesso genere geslacht gesl""",
     ),
     Meaning(
         "race or origin",
         "quasi-identifier",
-        """race races ethnicity ethnic ethnic_group ethnic_origin race_ethnicity raceth ethgrp black ~white
+        """race races ethnicity ethnic eth ethrace ethnic_group ethnic_origin race_ethnicity raceth ethgrp black ~white
         asian hispanic hispan hisp latino latina latinx african_american caucasian nonwhite minority ~origin
         ancestry tribe caste indigenous aboriginal rac1p rac2p rac3p ridreth1 ridreth3 prdtrace racem racehisp
         skin_color skin_colour herkunft ethnie ethnische abstammung migrationshintergrund migback origine
@@ -234,8 +234,8 @@ QUASI_IDENTIFIERS = (
     Meaning(
         "education",
         "quasi-identifier",
-        """education educ edu educa schooling degree ~degrees school_years education_level education_num educationnum
-        education_field highest_qualification qualification qualifications graduate college highschool
+        """education educ edu yedu yeduc educa schooling degree ~degrees school_years education_level education_num
+        educationnum education_field highest_qualification qualification qualifications graduate college highschool
         high_school studies ~major field_of_study schl schg educd educ99 educdec dmdeduc2 dmdeduc3 medu fedu
         yearsofeducation years_of_education yrs_educ nodegree no_degree hsgrad ~diploma isced bildung
         bildungsabschluss bildungsstand bilzeit schulabschluss ~abschluss ausbildung schulbildung niveau_etudes
@@ -253,8 +253,8 @@ QUASI_IDENTIFIERS = (
         "quasi-identifier",
         """jobclass job_class time_to_work commute commuting ~contract contract_type contrat contrato contratto
         contractsoort vertragsart arbeitsvertrag ~vertrag
-        occupation occup job jobs job_title jobtitle job_role jobrole profession ~work workclass work_class
-        work_type worktype employment employed employment_status employment_type employer industry sector
+        occupation occup indust ind_code job jobs job_title jobtitle job_role jobrole profession ~work workclass
+        work_class work_type worktype employment employed employment_status employment_type employer industry sector
         ~department ~dept_name ~position ~role self_employed selfemployed unemployed retired class_of_worker
         occp occp10 indp naicsp socp cow esr employ1 empstat labor_force lfstat job_category job_family ~title
         ~designation bluecol ~occ ~ind manager beruf berufsgruppe tatigkeit taetigkeit branche abteilung
@@ -303,8 +303,8 @@ QUASI_IDENTIFIERS = (
     Meaning(
         "the body",
         "quasi-identifier",
-        """height weight stature height_cm weight_kg body_weight eye_color eye_colour hair_color hair_colour handedness
-        shoe_size ht wt bodyweight korpergrosse koerpergroesse ~grosse ~groesse gewicht korpergewicht
+        """height weight hgt wgt stature height_cm weight_kg body_weight eye_color eye_colour hair_color hair_colour
+        handedness shoe_size ht wt bodyweight korpergrosse koerpergroesse ~grosse ~groesse gewicht korpergewicht
         ~taille poids altura ~peso estatura altezza ~lengte lichaamsgewicht lichaamslengte""",
     ),
     Meaning(
@@ -434,7 +434,7 @@ SENSITIVE = (
         OUTCOME,
         "sensitive",
         """outcome outcomes ~result ~results death died dead deceased mortality survived survival alive ~status ~event
-        ~case uit_dienst uitdienst
+        ~case uit_dienst uitdienst takeup take_up uptake
         censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid attrition
         churn churned exited default defaulted loan_status default_payment ~target ~label ~y ~class_label ~response
         converted subscribed deposit ~left ~turnover relapse recurrence remission complication complications los
