@@ -99,6 +99,11 @@ def test_an_unknown_option_gets_a_suggestion_only_if_one_is_close(run, town, wor
     assert f"Did you mean {right}?" in refused.err if right else "Did you mean" not in refused.err
 
 
+def test_an_unknown_command_names_those_to_begin_with(refuse):
+    refuse("outlook", code=2, says="Usual ones: inspect, release, verify, report. Run kech --help.")
+    assert "Usual ones" not in refuse("verify", "--outlook", code=2, says="Run kech verify --help.")
+
+
 def test_a_file_that_is_hardly_alike_is_not_suggested(refuse, town):
     assert "Did you mean" not in refuse("inspect", town.with_name("total.csv"), code=3, says="There is no file")
 
@@ -540,3 +545,35 @@ def test_an_option_of_the_command_line_leads_to_the_argument_of_python():
     with pytest.raises(kech.errors.BadOption) as refusal:
         kech.make_release(pd.DataFrame({"age": [20, 30]}), k=2, qi=["age"])
     assert str(refusal.value) == "qi: a request has no such field. Did you mean 'quasi_identifiers'?"
+
+
+@pytest.mark.parametrize(
+    ("ending", "says"),
+    [
+        ("Summe,,,,\n", "row 41 has at most one value, in 5 columns. A sum or a blank line is nobody"),
+        (",,,,12\n,,,,\n", "2 rows have at most one value, in 5 columns; the last is row 42."),
+        ("Ann,,,3,\n", None),
+    ],
+)
+def test_sums_and_blank_lines_are_told_before_they_count_for_k(run, folder, ending, says):
+    """A file of Excel ends in a row of sums: it became a person, and widened the labels of four others."""
+    rows = "".join(f"A{i},{20 + i % 9},{'mf'[i % 2]},{i % 5},{i % 3}\n" for i in range(40))
+    (folder / "sums.csv").write_text(f"nr,age,sex,days,children\n{rows}{ending}")
+    shown = run("inspect", folder / "sums.csv").out
+    assert (says in shown) if says else ("at most one value" not in shown)
+    assert "Summe" not in shown
+    with kech.read_table(folder / "sums.csv") as table:
+        assert ("at most one value" in kech.inspect_table(table)._repr_html_()) == bool(says)
+    (folder / "narrow.csv").write_text(f"age,sex\n{'20,m,' * 3}")
+
+
+def test_a_hint_that_holds_for_several_columns_is_told_once(run, folder):
+    names = ("black", "asian", "hispanic kind")
+    rows = "".join(f"{20 + i % 50},{i % 2},{i // 2 % 2},{i // 3 % 2}\n" for i in range(200))
+    (folder / "codes.csv").write_text(f"age,{','.join(names)}\n{rows}")
+    run("inspect", folder / "codes.csv", "--plan", folder / "codes.toml")
+    shown = run("inspect", folder / "codes.csv").out
+    said = "Its numbers seem to be codes without an order: --axis black=set makes sets of them."
+    assert f"'black': {said} The same holds for 'asian', 'hispanic kind'." in shown
+    assert shown.count("seem to be codes") == 1
+    assert (folder / "codes.toml").read_text().count('kind = "set"') == 3

@@ -40,6 +40,7 @@ from kech.tables.table import Table, check_is_table
 
 BARS = 24  # of a histogram
 MOST_MIXED = 30  # values of a column of numbers and texts that becomes sets
+FEWEST_FILLED, MOST_FILLED = 4, 1  # columns of a table with rows that are nearly empty, and their cells at most
 FEWEST_HINTED = 20  # rows of a table of which values of one's own mean something
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
@@ -55,7 +56,7 @@ WHY = {  # why a column is the person, and how sure that is
     "stable": ("it repeats as people do", 0.8),
     "bare": ("it numbers something and repeats", 0.7),
     "numbers": ("it numbers something and repeats", 0.6),
-    "steady": ("sex and origin or place stay the same in its rows", 0.5),
+    "steady": ("what stays with people is the same in its rows", 0.5),
 }
 
 
@@ -99,6 +100,7 @@ class Inspection:
     counted: str = "rows"  # what k and the unique share count: people, where a column is the person
     costs: tuple[ColumnCost, ...] = ()  # what each quasi-identifier costs the others, the dearest first
     given_away: dict[str, float] = field(default_factory=dict)  # of sensitive columns: share of rows, estimated
+    nearly_empty: tuple[int, ...] = ()  # rows with one value or none, and the number of the last, if there are any
 
     def _repr_html_(self) -> str:
         from kech.views.notebook_audits import show_inspection
@@ -150,7 +152,16 @@ def describe_as_read(table: Table, rows: int) -> Inspection:
     links = find_planned_links(table, person, as_they_are)
     repeated = tuple(say_repeats([*table.repeats, *find_repeated_identifiers(table, guessed), *links]))
     counted = "people" if person else "rows"
-    return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
+    says = {"identifying_together": together, "repeated_people": repeated, "counted": counted}
+    return Inspection(*about, **says, nearly_empty=find_nearly_empty(table))
+
+
+def find_nearly_empty(table: Table) -> tuple[int, ...]:
+    """Rows with one value or none, as sums and blank lines are, and the number of the last; none in a narrow table."""
+    if len(table.loaded) < FEWEST_FILLED or not table.rows:
+        return ()
+    rows, last = table.engine.count_nearly_empty([table.index(name) for name in table.loaded], MOST_FILLED)
+    return (rows, last) if rows else ()
 
 
 def estimate_costs(table: Table, inspection: Inspection, k: int) -> Inspection:

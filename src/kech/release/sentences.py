@@ -79,6 +79,18 @@ def list_names(names: Sequence[str]) -> str:
     return ", ".join((*names[:MOST_LISTED], *more))
 
 
+def nearly_empty_words(nearly_empty: Sequence[int], columns: int) -> Iterator[str]:
+    """That some rows seem to hold nobody, as sums and blank lines do, and what to do about them."""
+    if nearly_empty:
+        rows, last = nearly_empty
+        which = f"row {last:,} has" if rows == 1 else f"{rows:,} rows have"
+        where = "" if rows == 1 else f"; the last is row {last:,}"
+        yield (
+            f"{which} at most one value, in {columns:,} columns{where}. A sum or a blank line is nobody, but counts "
+            "for k: delete it in the file."
+        )
+
+
 def joint_words(groups: Sequence[Sequence[str]]) -> Iterator[str]:
     """That nearly every row is unique on columns that are published as they are, and what mends it."""
     if pairs := [pair for pair in groups if len(pair) == 2]:

@@ -305,6 +305,11 @@ class Engine:
         records = self.backend.rows(sql.rows_by_value(self.layout, column, by), "counting values")
         return [(int(rows), int(present)) for rows, present in records]
 
+    def count_nearly_empty(self, columns: Sequence[int], most: int) -> tuple[int, int]:
+        """Rows with a value in so many of these columns at most, and the number of the last one, from 1; '' is none."""
+        ((rows, last),) = self.backend.rows(sql.rows_with_few_cells(self.layout, columns, most), "counting values")
+        return int(rows), int(last)
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text; PRIVATE."""
         table = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")

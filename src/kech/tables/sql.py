@@ -335,6 +335,12 @@ def rows_by_value(layout: Layout, column: int, by: int) -> str:
         WHERE h1 IS NOT NULL GROUP BY h1"""
 
 
+def rows_with_few_cells(layout: Layout, columns: Sequence[int], most: int) -> str:
+    """Rows with a value in so many of these columns at most, and the number of the last one; '' is no value."""
+    present = " + ".join(f"CASE WHEN {hold_cell(layout, column)} IS NULL THEN 0 ELSE 1 END" for column in columns)
+    return f"SELECT count(*), coalesce(max(r) + 1, 0) FROM {layout.rows(columns)} AS kept WHERE {present} <= {int(most)}"
+
+
 def hold_cell(layout: Layout, column: int) -> str:
     """A cell; NULL where it is an empty text."""
     is_text = layout.columns[column].kind == "text"  # booleans have no ''

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kech.errors.wording import in_python
-from kech.release.sentences import cost_words, given_away_words, joint_words, uncompared_words
+from kech.release.sentences import (
+    cost_words,
+    given_away_words,
+    joint_words,
+    nearly_empty_words,
+    uncompared_words,
+)
 from kech.views.markup import figure, format_distance, format_interval, format_rate
 from kech.views.notebook import GIVEN, MOST_LINES, SIZE, card, embed, format_figure, grid, sentences
 from kech.views.pictures.released import draw_sizes
@@ -43,7 +49,9 @@ def say_unique(inspection: Any) -> Iterator[str]:
 
 
 def say_notes(inspection: Any) -> Iterator[str]:
-    """What the owner should know of single columns, and before a release."""
+    """What the owner should know of single rows and columns, and before a release."""
+    columns = len(inspection.columns)
+    yield from (f"Before a release: {each}" for each in nearly_empty_words(inspection.nearly_empty, columns))
     yield from (f"{c.column!r}: {c.hint}" for c in inspection.columns if c.hint)
     yield from (f"A release will refuse this table. {c.trouble}" for c in inspection.columns if c.trouble)
     yield from (f"Before a release: {each}" for each in joint_words(inspection.identifying_together))

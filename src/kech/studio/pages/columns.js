@@ -26,7 +26,7 @@ function draw(place) {
   search.addEventListener("input", () => { wanted = search.value; hideOthers(place); });
   replace(place, h("h2", {}, t("columns")), h("p", { class: "hint" }, t("columnsHint")), meanings(), seen.columns.length > MANY && search,
     open > 0 && h("p", { class: "note", role: "status" }, t("unsaid", { n: open }), button(t("takeSuggestions"), () => takeAll(seen), "small")),
-    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), whose(seen), ["columns", "input"].includes(state.fault?.field) && refusalOf(state.fault),
+    !quasi().length && h("p", { class: "note", role: "alert" }, t("needQuasi")), nearlyEmpty(seen), whose(seen), ["columns", "input"].includes(state.fault?.field) && refusalOf(state.fault),
     h("ul", { class: "plain" }, seen.columns.map((column) => card(column, seen))));
   hideOthers(place);
 }
@@ -46,6 +46,10 @@ function takeAll(seen) {
 
 // Columns that seem to name people who have several rows, while nobody said whose the rows are.
 export const doubts = () => (state.plan.columns.rows_are_people || countsPeople() ? [] : about().repeated_people.map((text) => h("p", {}, inPageWords(text))));
+
+function nearlyEmpty({ nearly_empty: [n, last], columns }) {
+  return n && h("p", { class: "note" }, t("nearlyEmpty", { n, last, columns: columns.length }));
+}
 
 function whose(seen) {
   const alone = Boolean(state.plan.columns.rows_are_people);

@@ -267,6 +267,7 @@ const en = {
   waiting: "Waiting for the roles of the columns.",
   takeUp: "Take it up again",
   doubts: "Whose rows are these?",
+  nearlyEmpty: ({ n, last, columns }) => `${plural(n, "row has", "rows have")} at most one value, in ${count(columns)} columns; the last is row ${count(last)}. A sum or a blank line is nobody, but counts for k: delete it in the file.`,
   // pins
   pin: "Pin",
   pins: "Pinned",
@@ -661,6 +662,7 @@ const de = {
   waiting: "Die Rollen der Spalten fehlen noch.",
   takeUp: "Wieder aufnehmen",
   doubts: "Wessen Zeilen sind das?",
+  nearlyEmpty: ({ n, last, columns }) => `${plural(n, "Zeile hat", "Zeilen haben")} höchstens einen Wert, in ${count(columns)} Spalten; die letzte ist Zeile ${count(last)}. Eine Summe oder Leerzeile ist niemand, zählt aber für k: Löschen Sie sie in der Datei.`,
   pin: "Merken",
   pins: "Gemerkt",
   unpin: "Vergessen",

@@ -1,5 +1,6 @@
 """How tables and spectra look on a terminal."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -19,15 +20,16 @@ ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 
 def print_inspection(result: dict[str, Any], source: str) -> None:
     """Columns with their guessed roles, what is to be said of each, and the command that follows."""
-    from kech.release.sentences import joint_words  # its libraries are not read for --help
+    from kech.release.sentences import joint_words, nearly_empty_words  # its libraries are not read for --help
 
     dialect = f", delimiter {result['delimiter']!r}, {result['encoding']}" if result["delimiter"] else ""
     say(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
     print_columns(result["columns"])
     if result["input"]:
         say("The table was read again with the options below. Types, roles and figures come from that reading.")
-    for column in result["columns"]:
-        print_hints(column, planned=result["plan"] is not None)
+    for sentence in nearly_empty_words(result["nearly_empty"], len(result["columns"])):
+        warn(sentence)
+    print_hints(result["columns"], planned=result["plan"] is not None)
     if result["first_rows"] is not None:
         say_private("the first rows as they are read.")
         print_rows([column["column"] for column in result["columns"]], result["first_rows"])
@@ -90,11 +92,22 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     out().print(table)
 
 
-def print_hints(column: dict[str, Any], *, planned: bool) -> None:
-    """What is to be said of one column."""
-    hint = f"{column['hint'] or ''}{' The plan says so.' * (planned and column['is_planned'])}"
-    if hint:
-        say(f"{column['column']!r}: {hint}")
+def print_hints(columns: Sequence[dict[str, Any]], *, planned: bool) -> None:
+    """What is to be said of each column; what is the same of several is said once."""
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for column in (column for column in columns if column["hint"]):
+        alike.setdefault(f"{column['is_planned']} {omit_column(column)}", []).append(column)
+    for first, *others in alike.values():
+        says = f"{first['hint']}{' The plan says so.' * (planned and first['is_planned'])}"
+        same = f" The same holds for {', '.join(repr(each['column']) for each in others)}." if others else ""
+        say(f"{first['column']!r}: {says}{same}")
+
+
+def omit_column(column: dict[str, Any]) -> str:
+    """The hint at a column without its name, which options for its axis hold."""
+    kinds = ("set", "hierarchy", "number")
+    options = {shlex.quote(f"{column['column']}={kind}"): kind for kind in kinds}
+    return re.sub("|".join(map(re.escape, options)), lambda match: options[match[0]], column["hint"])
 
 
 def print_spectrum(result: dict[str, Any]) -> None:
