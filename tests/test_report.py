@@ -245,6 +245,8 @@ def test_what_gives_people_away_comes_before_any_recommendation(town, tmp_path):
         kech.make_release(table, k=2, effort="quick").write(tmp_path / "safe.csv", ledger=False)
     said = advise(tmp_path / "safe.csv")
     assert said.startswith("Mend this before") and "Release it with --l 2." in said
+    html = kech.make_report(tmp_path / "safe.csv").html
+    assert '<li>Release it with <span class="option">--l 2</span>' in html  # for all that is given away, not the last
 
 
 def test_the_first_page_names_few_of_many_columns(tmp_path):

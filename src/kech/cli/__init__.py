@@ -57,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def suggest_close(message: str) -> str:
-    """The message, without its suggestion where that is not similar to the typed word."""
+    """The message, without its suggestion where that is not similar to the typed word; the usual commands come last."""
+    message = re.sub(r" Available commands: .*", " Usual ones: inspect, release, verify, report.", message)
     suggestion = re.search(r'Unknown \w+:? "?([^\s"]+?)"?\.( Did you mean "?([^\s"]+?)"?\?)', message)
     if suggestion and SequenceMatcher(None, suggestion[1], suggestion[3]).ratio() < CLOSE:
         return message.replace(suggestion[2], "", 1)

@@ -338,7 +338,8 @@ def rows_by_value(layout: Layout, column: int, by: int) -> str:
 def rows_with_few_cells(layout: Layout, columns: Sequence[int], most: int) -> str:
     """Rows with a value in so many of these columns at most, and the number of the last one; '' is no value."""
     present = " + ".join(f"CASE WHEN {hold_cell(layout, column)} IS NULL THEN 0 ELSE 1 END" for column in columns)
-    return f"SELECT count(*), coalesce(max(r) + 1, 0) FROM {layout.rows(columns)} AS kept WHERE {present} <= {int(most)}"
+    return f"""SELECT count(*), coalesce(max(r) + 1, 0) FROM {layout.rows(columns)} AS kept
+        WHERE {present} <= {int(most)}"""
 
 
 def hold_cell(layout: Layout, column: int) -> str:

@@ -114,9 +114,9 @@ def say_mends(result: Mapping[str, Any]) -> Iterator[Content]:
     shares = {column: count / rows for column, count in counts.items() if count and not isinstance(count, str)}
     few = {column: count for column, count in counts.items() if isinstance(count, str)}
     says = [*given_away_words(shares), *(f"{few[column]} rows have their {column} value given away." for column in few)]
-    remedy = (" Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price(result))
-    sentences = (*says[:-1], *(join(last, *remedy) for last in says[-1:]))
-    yield from (tag("span", each, class_="given") for each in sentences)
+    yield from (tag("span", each, class_="given") for each in says)
+    if says:
+        yield join("Release it with ", tag("span", "--l 2", class_="option"), ". ", *tell_price(result))
     if result["identifying"]:
         them = "it" if len(result["identifying"]) == 1 else "them"
         yield join("Most values of ", names(result["identifying"]), f" occur in one row only. Do not publish {them}.")
