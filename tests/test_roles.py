@@ -13,7 +13,10 @@ import kech
 LETTERS = {"identifier": "I", "person": "I", "quasi-identifier": "Q", "sensitive": "S", "plain": "P"}
 NAMED = {
     "identifier": "Nachname Vorname first last e_mail Telefonnummer apellidos cognome achternaam prénom",
-    "quasi-identifier": "xage AGEP female fml eth ethrace2a yedu black Geburtsjahr code_postal fecha_nacimiento sesso woonplaats age_at_exam",
+    "quasi-identifier": (
+        "xage AGEP female fml eth ethrace2a yedu black Geburtsjahr code_postal fecha_nacimiento sesso woonplaats "
+        "age_at_exam"
+    ),
     "sensitive": "birthcontrol Attrition stroke Survived two_year_recid death Gehalt diagnosi ziekte doença religión",
     "plain": "storage usage mileage",
 }

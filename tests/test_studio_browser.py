@@ -866,6 +866,16 @@ def test_columns_without_names_are_no_dead_end(visit):
 
 @pytest.mark.long
 @tried_again
+def test_rows_that_are_nearly_empty_are_told(visit):
+    visitor = visit()
+    rows = b"".join(b"m,%d,%d,%d\n" % (row % 3, 20 + row % 5, row % 4) for row in range(40))
+    hand_over(visitor, "sums.csv", b"sex,ward,age,days\n" + rows + b",,,60\n,,,\n")
+    said = "2 rows have at most one value, in 4 columns; the last is row 42."
+    expect(visitor.page.locator("#columns")).to_contain_text(said, timeout=SLOW)
+
+
+@pytest.mark.long
+@tried_again
 def test_a_plan_that_was_named_with_the_table_leaves_out_the_rest(visit, tmp_path):
     table, plan = tmp_path / "people.csv", tmp_path / "kech.toml"
     table.write_text("age,note,ward\n" + "".join(f"{20 + row % 5},x,{row % 3}\n" for row in range(40)))

@@ -152,7 +152,7 @@ def describe_as_read(table: Table, rows: int) -> Inspection:
     links = find_planned_links(table, person, as_they_are)
     repeated = tuple(say_repeats([*table.repeats, *find_repeated_identifiers(table, guessed), *links]))
     counted = "people" if person else "rows"
-    says = {"identifying_together": together, "repeated_people": repeated, "counted": counted}
+    says: dict[str, Any] = {"identifying_together": together, "repeated_people": repeated, "counted": counted}
     return Inspection(*about, **says, nearly_empty=find_nearly_empty(table))
 
 
