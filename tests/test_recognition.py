@@ -10,8 +10,7 @@ import pytest
 
 import kech
 from kech.errors import BadLedger, ReleasedBefore, RepeatedIdentifier, RepeatedPeople
-from kech.release.recognition import may_share_rows, share_rows
-from kech.release.sketches import Sketch
+from kech.release.recognition import share_rows
 from kech.tables.demo import generate_town
 from strategies import begin_with, further
 
@@ -479,23 +478,3 @@ def test_a_person_column_that_is_finer_than_an_identifier_is_noticed():
             kech.make_release(table, k=3)
     with kech.read_table(frame, **roles | {"identifiers": ["visit"], "person": ["patient"]}) as table:
         assert kech.make_release(table, k=3)
-
-
-def sketch(kind, columns, hashes):
-    """A whole sketch: every value once."""
-    values = np.array(sorted(hashes), "<u8")
-    ones = np.ones(len(values), "<u4")
-    return Sketch(
-        kind, columns, len(values), 0, values.tobytes(), ones.tobytes(), np.zeros(len(values), "u1").tobytes()
-    )
-
-
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_table_without_room_for_its_keys_is_judged_by_quasi_identifiers(shared):
-    key, together = sketch("name", ("ward", "visit"), range(40)), sketch("tuple", ("age", "zip"), range(100, 140))
-    new = {
-        key.of: sketch("name", key.columns, [7]),
-        together.of: sketch("tuple", together.columns, [120 if shared else 9]),
-    }
-
-    assert may_share_rows(new, {together.of: together}, [key, together], key.columns) is shared
