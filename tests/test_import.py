@@ -98,3 +98,18 @@ def test_a_name_is_the_same_object_every_time():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'read_tabel'"):
         _ = kech.read_tabel
+
+
+COUNT_FROZEN = """
+import atexit, gc, sys
+atexit.register(lambda: sys.stderr.write(str(gc.get_freeze_count())))
+from kech.__main__ import main
+sys.argv = ["kech", "--version"]
+main()
+"""
+
+
+def test_a_command_does_not_look_through_its_modules_for_garbage():
+    ran = subprocess.run([sys.executable, "-c", COUNT_FROZEN], capture_output=True, text=True, check=True)
+
+    assert int(ran.stderr) > 20_000

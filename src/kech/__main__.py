@@ -1,5 +1,7 @@
 """`python -m kech` is `kech`."""
 
+import gc
+
 from kech.system.console import exit_on_interrupt, replace_unprintable
 
 
@@ -8,6 +10,7 @@ def main() -> None:
     replace_unprintable()
     with exit_on_interrupt():
         from kech.cli import main as run
+    gc.freeze()  # modules are no garbage: to look through them took 0.1 s of 0.7 s for 60 rows
     run()
 
 

@@ -10,11 +10,13 @@ struct Listed {
     const Code* codes = nullptr;  // ascending, then -1
     std::span<const std::int64_t> axis;  // of each of these codes, in blocks
 
-    bool holds(const Code* point) const {
+    // The point has the code code_on(axis) on each axis.
+    template <class CodeOn>
+    bool holds(const CodeOn& code_on) const {
         for (std::size_t i = 0; i < axis.size();) {
             std::size_t start = i;
             bool found = codes[start] < 0;
-            for (; i < axis.size() && axis[i] == axis[start]; ++i) found |= codes[i] == point[axis[start]];
+            for (; i < axis.size() && axis[i] == axis[start]; ++i) found |= codes[i] == code_on(axis[start]);
             if (!found) return false;
         }
         return true;
@@ -58,10 +60,11 @@ class BoxCounter {
   public:
     explicit BoxCounter(const Points& points) : axes_(points.axes), all_(points.axes), tree_(build(points)) {
         for (std::int64_t i : tree_.order()) {
-            codes_.insert(codes_.end(), points[i], points[i] + axes_);
             weights_.push_back(points.weights[i]);
             if (!points.person.empty()) person_.push_back(points.person[i]);
         }
+        for (std::size_t j = 0; j < axes_; ++j)
+            for (std::int64_t i : tree_.order()) codes_.push_back(points[i][j]);
         for (const auto& node : tree_.nodes())
             rows_.push_back(std::accumulate(&weights_[node.begin], weights_.data() + node.end, std::int64_t{0}));
         for (std::size_t j = 0; j < axes_ && points.count > 0; ++j) lists_.push_back(list_codes(j));
@@ -114,12 +117,12 @@ class BoxCounter {
         CodeList list{{}, {}, all_.lo[j], all_.hi[j]};
         if (list.last - list.first > static_cast<std::int64_t>(weights_.size())) return list;
         list.starts.assign(list.last - list.first + 2, 0);
-        for (std::size_t i = 0; i < weights_.size(); ++i) ++list.starts[point(i)[j] - list.first + 1];
+        for (std::size_t i = 0; i < weights_.size(); ++i) ++list.starts[code(i, j) - list.first + 1];
         std::partial_sum(list.starts.begin(), list.starts.end(), list.starts.begin());
         std::vector<std::size_t> next(list.starts.begin(), list.starts.end() - 1);
         list.points.resize(weights_.size());
         for (std::size_t i = 0; i < weights_.size(); ++i)
-            list.points[next[point(i)[j] - list.first]++] = static_cast<std::uint32_t>(i);
+            list.points[next[code(i, j) - list.first]++] = static_cast<std::uint32_t>(i);
         return list;
     }
 
@@ -131,18 +134,26 @@ class BoxCounter {
                 }};
     }
 
-    // The axis on which the fewest points are within the box decides how they are counted.
+    // The two axes on which the fewest points are within the box decide how they are counted.
     void count(Query& query) const {
         std::span<const std::uint32_t> fewest;
-        bool any = false;
+        std::size_t axis = axes_, next = axes_, next_size = 0;
         for (std::size_t j = 0; j < lists_.size(); ++j) {
             if (lists_[j].is_empty()) continue;
             auto here = lists_[j].between(query.box.lo[j], query.box.hi[j]);
-            if (!any || here.size() < fewest.size()) fewest = here;
-            any = true;
+            if (axis == axes_ || here.size() < fewest.size()) {
+                next = axis, next_size = fewest.size();
+                axis = j, fewest = here;
+            } else if (next == axes_ || here.size() < next_size) {
+                next = j, next_size = here.size();
+            }
         }
-        if (!any || fewest.size() > constants::listed_points) return walk(query);
-        for (std::size_t i = 0; i < fewest.size() && !query.is_over(); ++i) add_point(query, fewest[i]);
+        if (axis == axes_ || fewest.size() > constants::listed_points * axes_) return walk(query);
+        if (next == axes_) next = axis;
+        const Code* codes = codes_.data() + next * weights_.size();
+        Code lo = query.box.lo[next], hi = query.box.hi[next];
+        for (std::size_t i = 0; i < fewest.size() && !query.is_over(); ++i)
+            if (codes[fewest[i]] >= lo && codes[fewest[i]] <= hi) add_point(query, fewest[i]);
     }
 
     // Rows of a node that lies within the box add up; people do not, nor do rows where codes are listed.
@@ -169,18 +180,18 @@ class BoxCounter {
     }
 
     void add_point(Query& query, std::size_t i) const {
-        const Code* codes = point(i);
         for (std::size_t j = 0; j < axes_; ++j)
-            if (codes[j] < query.box.lo[j] || codes[j] > query.box.hi[j]) return;
-        if (query.listed.holds(codes)) query.tally.add(weights_[i], person_.empty() ? -1 : person_[i]);
+            if (code(i, j) < query.box.lo[j] || code(i, j) > query.box.hi[j]) return;
+        if (query.listed.holds([&](std::size_t j) { return code(i, j); }))
+            query.tally.add(weights_[i], person_.empty() ? -1 : person_[i]);
     }
 
-    const Code* point(std::size_t i) const { return codes_.data() + i * axes_; }
+    Code code(std::size_t i, std::size_t j) const { return codes_[j * weights_.size() + i]; }
 
     std::size_t axes_;
     Box all_;
     KdTree tree_;
-    std::vector<Code> codes_;
+    std::vector<Code> codes_;  // of all points on the first axis, on the second, ...
     std::vector<std::int64_t> weights_;
     std::vector<Person> person_;      // none where every row is another person
     std::vector<std::int64_t> rows_;  // of each node

@@ -127,7 +127,8 @@ constexpr double own_share = 0.2;
 
 // -- boxes that are counted ------------------------------------------------------------------------------------
 
-// Points with some codes on one axis, up to which all of them are looked at; with more, a tree is faster.
+// Points with some codes on one axis, for each axis of the table, up to which all of them are looked at; with more, a
+// tree is faster.
 constexpr std::size_t listed_points = 256;
 
 // -- suppression ----------------------------------------------------------------------------------------------

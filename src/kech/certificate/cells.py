@@ -25,7 +25,7 @@ Batch = list[list[Cell]]  # one list a column
 
 BESIDE = ".certificate.json"  # appended to the name of a file, the name of its certificate
 ROWS_AT_ONCE = 100_000  # of a Parquet file
-BLOCK = 1 << 20  # bytes of a CSV file that are read at once
+BLOCK = 1 << 22  # bytes of a CSV file that are read at once; texts that several blocks have are looked up again
 LONGEST = 1 << 25  # bytes of a line
 WORKERS = 2  # threads that parse ahead
 NEWLINE, QUOTE = b'\n"'

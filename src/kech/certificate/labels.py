@@ -453,7 +453,7 @@ def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
 
 
 def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
-    edge = lru_cache(MOST_ENDS)(lambda text: _as_whole(read(text)))  # many labels have a common end
+    edge = lru_cache(MOST_ENDS)(read)  # many labels have a common end
     low, high = (edge(str(end)) for end in axis["domain"])
     if low > high:
         raise ValueError
@@ -468,9 +468,12 @@ def _read_interval(read: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
     return width
 
 
-def _as_whole(position: Any) -> Any:
-    """A whole number where it is one: fractions take ten times as long."""
-    return position.numerator if position.denominator == 1 else position
+def _read_number(text: str) -> Fraction | int:
+    """An exact number, whole where it is one: fractions take ten times as long."""
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    number = exact_number(text)
+    return number.numerator if number.denominator == 1 else number
 
 
 def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
@@ -520,7 +523,7 @@ def exact_moment(text: str) -> int:
 
 
 _AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
-    "number": partial(_read_interval, exact_number),
+    "number": partial(_read_interval, _read_number),
     "date": partial(_read_interval, exact_moment),
     "hierarchy": lambda _axis: lambda _label: 0.0,
     "set": _read_set,
