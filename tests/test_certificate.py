@@ -895,6 +895,16 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
         check_certificate(path)
 
 
+def test_a_field_that_stands_twice_is_refused(tmp_path):
+    path = tmp_path / "out.csv"
+    release(path)
+    text = beside(path).read_text("utf-8")
+    beside(path).write_text(text.replace('"k"', '"k": 99, "k"', 1), "utf-8")
+
+    with pytest.raises(BadCertificate, match="one field stands twice"):
+        check_certificate(path)
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 5'])
 def test_text_that_is_no_certificate(tmp_path, text):
     path = tmp_path / "out.csv"

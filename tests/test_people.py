@@ -139,7 +139,10 @@ def test_one_person_with_all_rows_is_refused():
         release(frame, 2)
 
 
-@pytest.mark.parametrize("spellings", [["P-1", "p-1"], ["007", "7"], ["A_b", "a_B"], ["1\n2", "1 2"], ["x\ny", "X\nY"]])
+SPELLINGS = [["P-1", "p-1"], ["007", "7"], ["A_b", "a_B"], ["1\n2", "1 2"], ["x\ny", "X\nY"], ["0", "-0"], [0.0, -0.0]]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
 def test_spellings_of_one_person_are_one(spellings):
     frame = visits(people=20).assign(patient=lambda rows: np.resize(spellings, len(rows)))
 

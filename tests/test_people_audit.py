@@ -149,6 +149,15 @@ def test_where_it_cannot_be_made_again_bounds_hold_the_truth(folder, frame, name
     assert found["people"] is None
 
 
+def test_minus_zero_is_recounted_as_the_person_zero(tmp_path):
+    frame = constant_visits(people=40)
+    first = frame[WHO] == frame[WHO].iloc[0]
+    frame.loc[first, WHO] = np.resize(["0", "-0"], first.sum())
+    assert first.sum() > 1
+    write_release(frame, tmp_path / "safe.csv")
+    assert verify(tmp_path / "safe.csv", frame)["recounted"]["people"] == 40
+
+
 def test_more_people_than_a_class_can_have_are_a_broken_claim(folder, frame, tmp_path):
     """A forger states people for a release that was made by rows."""
     document = json.loads((folder / "rows.csv.certificate.json").read_text("utf-8"))

@@ -714,6 +714,14 @@ def test_a_key_names_one_row(nine, tmp_path, rows, said):
     assert "Only a new series can have another key" in str(refusal.value)
 
 
+def test_minus_zero_is_the_key_zero(series, tmp_path):
+    publish(series, [(0.0, *NINE[0][1:]), *NINE[1:]], tmp_path / "one.csv")
+    again = publish(series, [(-0.0, *NINE[0][1:]), *NINE[1:]], tmp_path / "two.csv")
+    assert (again["rows"], again["series"]["arrivals"], again["series"]["waiting"]) == (9, 0, 0)
+    with pytest.raises(BadRowKey, match="repeats in 2 rows"):
+        publish(series, [(0.0, *NINE[0][1:]), (-0.0, *NINE[1][1:]), *NINE[2:]], tmp_path / "three.csv")
+
+
 @pytest.mark.parametrize(
     ("fields", "option"),
     [({"suppress": 0.1}, "wait"), ({"protect_history": True}, "series"), ({"k": 1}, "one"), ({"k": None}, "k")],

@@ -237,7 +237,7 @@ def fold_person(cell: object) -> str:
         number = Decimal(text.replace(",", "."))
     except InvalidOperation:
         return text
-    return str(number.normalize()) if number.is_finite() else text
+    return str(number.normalize() if number else Decimal(0)) if number.is_finite() else text
 
 
 def count_rows(release: Published, columns: Iterable[str]) -> Counter[tuple[Any, ...]]:

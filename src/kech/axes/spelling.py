@@ -66,16 +66,16 @@ def fold(text: str) -> str:
 
 
 def fold_person(text: str) -> str:
-    """The comparable form of the name or number of a person: all dashes are equal, and 1 is 1.0, 001 and 1e0.
+    """The comparable form of the name or number of a person: all dashes are equal, 1 is 1.0, 001 and 1e0, and 0 is -0.
 
-    >>> fold_person(" 0012.0 "), fold_person("P\u20131")
-    ('12', 'p-1')
+    >>> fold_person(" 0012.0 "), fold_person("P\u20131"), fold_person("-0.0")
+    ('12', 'p-1', '0')
     """
     plain = DASHES.sub("-", fold(text))
     if not LIKE_NUMBER.fullmatch(plain):
         return plain
     number = Decimal(plain.replace(",", "."))
-    return format(number.normalize(), "f") if number.adjusted() < MOST_PLACES else plain
+    return format(number.normalize() if number else Decimal(0), "f") if number.adjusted() < MOST_PLACES else plain
 
 
 def fold_people(texts: Sequence[str]) -> Sequence[str]:

@@ -41,7 +41,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
     """The certificate of a file, unchecked against the file: `check_certificate` compares the two."""
     source = Path(certificate or certificate_path(path))
     try:
-        document = json.loads(source.read_bytes())
+        document = json.loads(source.read_bytes(), object_pairs_hook=_refuse_twice)
         _check_document(document)
     except FileNotFoundError:
         other = "Without a certificate, `kech verify` and `kech risk` use the columns that you name: --qi COLUMN ..."
@@ -53,6 +53,13 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
     except UsageError as error:
         raise BadCertificate(source, str(error)) from None
     return dict(document)
+
+
+def _refuse_twice(fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of an object; other readers take the first of two, and would read another claim."""
+    if len(dict(fields)) < len(fields):
+        raise BadOption("certificate", f"one field stands twice. {ASK}")
+    return dict(fields)
 
 
 def _check_document(document: Any) -> None:

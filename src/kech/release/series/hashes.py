@@ -27,15 +27,15 @@ WHOLE = np.dtype(f"V{SIZE}")  # a hash as one value
 MISSING = "n"
 AT_ONCE = 1 << 14  # rows that are hashed together: their cells fit in a cache
 SAMPLE = 1_000  # cells that tell whether a column repeats
-WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)\.0+")
+WHOLE_NUMBER = re.compile(r"(?:-(?=0+\.))?([+-]?[0-9]+)\.0+")  # without the sign of a zero
 MIDNIGHT = re.compile(r"(.*[0-9]{2}-[0-9]{2})[ T]00:00:00(?:\.0+)?(?:[+]00)?")
 
 
 def fold_cell(text: str) -> str:
     """A cell as it is compared: whole numbers and days are the same in every format.
 
-    >>> fold_cell(" 12.0"), fold_cell("012"), fold_cell("2020-12-31 00:00:00")
-    ('12', '012', '2020-12-31')
+    >>> fold_cell(" 12.0"), fold_cell("012"), fold_cell("-0.0"), fold_cell("2020-12-31 00:00:00")
+    ('12', '012', '0', '2020-12-31')
     """
     text = text.strip()
     match = WHOLE_NUMBER.fullmatch(text) or MIDNIGHT.fullmatch(text)
