@@ -99,6 +99,16 @@ def test_the_installed_package_says_what_the_project_says():
     assert [(entry.name, entry.value) for entry in held.entry_points] == [("kech", "kech.__main__:main")]
 
 
+@pytest.mark.parametrize(("name", "author"), [("nanobind", "Wenzel Jakob"), ("robin_map", "Goetghebuer-Planchon")])
+def test_licences_of_what_is_compiled_in_are_handed_out(name, author):
+    """BSD and MIT ask for their text beside the machine code."""
+    (licence,) = (path for path in distribution("kech").files if path.match(f"*.dist-info/licenses/{name}/LICENSE"))
+    words = licence.read_text().split()
+
+    assert author in " ".join(words) and "LIABILITY," in words
+    assert not {"*", "*/", "#ifndef"} & {*words}
+
+
 def test_the_package_runs_as_a_module():
     ran = subprocess.run([sys.executable, "-m", "kech", "--version"], capture_output=True, text=True, check=True)
 
