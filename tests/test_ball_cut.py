@@ -210,6 +210,21 @@ def test_what_a_barcode_of_balls_says_of_a_release_is_what_the_release_gives(tmp
     assert f"({how}): eps is the radius of the smallest ball around their widest class" in profile
 
 
+def test_where_people_are_counted_in_balls_the_narrower_of_the_cuts_is_the_bound():
+    """The cuts measure boxes there, so either may have the narrower balls."""
+    seen = set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({"x": rng.random(150), "y": rng.lognormal(0, 1, 150), "who": rng.integers(0, 60, 150)})
+        with kech.read_table(frame, quasi_identifiers=["x", "y"], person=["who"]) as table:
+            profile = kech.compute_profile(table, metric="ball")
+            reached = kech.search_partitions(profile, [4], effort="quick").reached[4]
+        seen.add(reached.local_eps < reached.minimal_eps)
+
+        assert reached.eps_at_least <= reached.eps_at_most == min(reached.local_eps, reached.minimal_eps)
+    assert True in seen
+
+
 def test_a_barcode_of_balls_that_counts_people_names_the_cut_that_it_made(tmp_path, run):
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({"x": rng.random(120), "y": rng.random(120), "who": np.arange(120) // 2})

@@ -8,6 +8,7 @@ import pytest
 
 import kech
 from kech.errors import BadOption, ResourceError
+from kech.points.partition import largest_radius
 from kech.topology.barcode import build_barcode
 from kech.topology.filtration import build_filtration
 from kech.topology.minimal import best_partitions, find_class_counts_by_program
@@ -59,6 +60,25 @@ def test_the_nine_rows_are_known_exactly_and_the_cuts_are_no_narrower():
         assert reached.eps_at_least == reached.eps_at_most == first.start == start.at_least == start.at_most
         assert reached.local_eps >= reached.eps_at_most
         assert first.proven
+
+
+@pytest.mark.parametrize(("metric", "seed", "rows", "k"), [("box", 1, 29, 4), ("ball", 18, 29, 4), ("box", 6, 35, 5)])
+def test_what_is_said_of_the_minimal_cut_is_what_it_reaches_though_eps_is_known(metric, seed, rows, k):
+    """Of few rows a program knows the narrowest partition; a release need not find it."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({name: rng.random(rows).round(3) for name in "xy"})
+    with read(frame) as table:
+        barcode = kech.search_partitions(kech.compute_barcode(table, metric=metric, max_dimension=0), k, effort="quick")
+        profile = kech.search_partitions(kech.compute_profile(table, metric=metric), [k], effort="quick")
+        cut = {"cut": "minimal", "metric": metric, "grid": "exact", "effort": "quick"}
+        partition = kech.make_release(table, k=k, **cut).partition
+    eps, reached = largest_radius(partition), barcode.reached[k]
+
+    assert (reached.minimal_eps, reached.minimal_classes) == (pytest.approx(eps, abs=1e-9), partition.classes)
+    assert reached.eps_at_least == reached.eps_at_most == barcode.find_start("partition", k).at_most < eps - 1e-6
+    assert profile.reached[k] == reached
+    text = barcode._repr_html_()
+    assert f"into {partition.classes} classes, none wider than {eps:.4g} (none is narrower than " in text
 
 
 @pytest.mark.parametrize("metric", METRICS)

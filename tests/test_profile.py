@@ -587,7 +587,9 @@ def test_what_leaving_out_saves_is_what_releases_lose(tmp_path, run):
     assert last["left_out"] >= 2 and last["loss_without"] != last["loss"] != last["loss_without_last"]
     loses = f"leaves out {last['left_out']} rows and loses {last['loss_without']:.4f} instead of {last['loss']:.4f}."
     assert f"k = 5: kech release --grid exact --suppress 0.5% {loses}" in said
-    assert f"Without them the release loses {last['loss_without_last']:.4f} instead of" in said
+    assert (
+        f"Without those rows it loses {last['loss_without_last']:.4f} of the ranges that are left, instead of" in said
+    )
 
 
 def test_the_screen_names_one_last_row_as_one(tmp_path, run):
@@ -596,7 +598,9 @@ def test_the_screen_names_one_last_row_as_one(tmp_path, run):
     printed = run("profile", tmp_path / "people.csv", "--qi", "x", "--k", "2", "--rows").out
 
     assert "leaves out 1 row and loses 0.0000 instead of" in printed
-    assert "Last to hide is row 300. Without it the release loses 0.0000 instead of" in printed
+    assert (
+        "Last to hide is row 300. Without that row it loses 0.0000 of the ranges that are left, instead of" in printed
+    )
 
 
 def test_nobody_is_cut_without_the_last_rows_where_fewer_than_k_people_are_left():

@@ -74,6 +74,7 @@ def search_partitions(
 
 def take_larger(reach: PartitionReach, larger: PartitionReach) -> PartitionReach:
     """What is reached at k where the search at a larger k found narrower classes: they hold k, too."""
+    reach = replace(reach, minimal_eps=larger.minimal_eps, minimal_classes=larger.minimal_classes)
     return replace(reach, eps_at_most=larger.eps_at_most, classes=larger.classes)
 
 
@@ -109,15 +110,13 @@ def cut_at(profile: Profile, points: Points, k: int, suppress: float = 0.0) -> P
 def measure_reach(
     barcode: WeightedBarcode, k: int, cuts: tuple[Partition, Partition], how: Cut, threads: int
 ) -> PartitionReach:
-    """What the cuts reach at k, and the bound."""
-    tree, (minimal, local) = barcode.filtration, cuts
-    known = barcode.find_class_counts(k)
-    eps, classes = known[0] if known else (find_widest_radius(tree, minimal), minimal.classes)
-    bound = eps if known else bound_radius(tree, k, minimal, threads)
+    """What the cuts reach at k, and the bound; of a few dozen rows the narrowest partition is known without them."""
+    tree, known = barcode.filtration, barcode.find_class_counts(k)
+    minimal, local = ((find_widest_radius(tree, cut), cut.classes) for cut in cuts)
+    eps, classes = known[0] if known else min(minimal, local, key=lambda reach: reach[0])
+    bound = eps if known else bound_radius(tree, k, cuts[0], threads)
     ends = (eps if bound > eps - ROUNDING else bound, eps)
-    return PartitionReach(
-        k, *ends, classes, find_widest_radius(tree, local), local.classes, choose_effort([k], how.effort)
-    )
+    return PartitionReach(k, *ends, classes, *minimal, *local, choose_effort([k], how.effort))
 
 
 def measure_classes(tree: Filtration, cuts: tuple[Partition, Partition], reach: PartitionReach) -> Floats:

@@ -76,6 +76,8 @@ class PartitionReach:
     eps_at_least: float  # no partition is narrower
     eps_at_most: float  # the narrowest partition that was found
     classes: int  # of it
+    minimal_eps: float  # the widest class of the cut that searches for it
+    minimal_classes: int
     local_eps: float  # the widest class of the cut that loses least
     local_classes: int
     effort: str | float  # of the search

@@ -15,6 +15,7 @@ HIDE = {
     "box": "A row can hide at eps among {crowd} of which no column differs by more than 2 eps of its range.",
     "ball": "A row can hide at eps among {crowd} that lie in one ball of radius eps.",
 }
+ROUNDING = 1e-9  # of eps
 ALMOST = 0.99  # of the rows: how many are missing is said
 ALL_ROWS = "all rows fit into {classes}"
 NO_CLASSES = "all rows together are the only class that a cut found"
@@ -168,9 +169,9 @@ def says_balls(known: Mapping[str, Any]) -> str:
 
 def say_reached(reached: Mapping[str, Any], measured: str) -> str:
     """What releases of all rows reach with exact edges."""
-    narrow, cheap = (say_classes(reached[name]) for name in ("classes", "local_classes"))
-    bound, eps = reached["eps_at_least"], reached["eps_at_most"]
-    proven = " (none is narrower)" if bound == eps else f" (none is narrower than {bound:.4g})"
+    narrow, cheap = (say_classes(reached[name]) for name in ("minimal_classes", "local_classes"))
+    bound, eps = reached["eps_at_least"], reached["minimal_eps"]
+    proven = " (none is narrower)" if eps - bound < ROUNDING else f" (none is narrower than {bound:.4g})"
     ends = {"eps": eps, "local_eps": reached["local_eps"], "proven": proven}
     return REACHED.format(effort=reached["effort"], narrow=narrow, cheap=cheap, measured=measured, **ends)
 

@@ -94,7 +94,7 @@ class EpsAxis:
             return barcode
         tree, holes = barcode.filtration, {n: self.place(bars) for n, bars in barcode.holes.items()}
         radii = {name: self.place(getattr(tree, name)) for name in ("birth", "death", "simplex_from")}
-        ends = ("eps_at_most", "local_eps")
+        ends = ("minimal_eps", "local_eps")
         reached = {
             k: replace(cut, **{name: self.place(getattr(cut, name)) for name in ends})
             for k, cut in barcode.reached.items()
@@ -310,7 +310,7 @@ def mark_reached(reached: Any, pixels: PanelPixels) -> list[Shape]:
     """Arrows at the widest class of the cuts local and minimal."""
     if reached is None:
         return []
-    cuts = {"minimal": reached.eps_at_most, "local": reached.local_eps}
+    cuts = {"minimal": reached.minimal_eps, "local": reached.local_eps}
     if abs(cuts["local"] - cuts["minimal"]) * pixels.wide < 1:
         cuts = {"local, minimal": cuts["local"]}
     shapes: list[Shape] = []

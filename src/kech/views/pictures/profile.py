@@ -30,7 +30,7 @@ from kech.views.pictures.picture import (
 
 ABOUT = "Exposure profile; {rows}; metric: {metric}"
 NOTE = "Orange: rows that certainly cannot hide, since their k-th nearest row is farther away than 2 eps."
-CUTS = {"eps_at_most": "minimal cut", "local_eps": "local cut"}
+CUTS = {"minimal_eps": "minimal cut", "local_eps": "local cut"}
 REACHED = (
     "Marks: from there on a release of all rows exists: --cut minimal (dots, narrowest) and local (diamonds, cheapest)."
 )
@@ -47,7 +47,7 @@ def draw_profile(profile: Any, size: Size | None = None) -> Picture:
     wide, high = size or (760.0, 380.0)
     ks = np.arange(min(2, profile.largest_k), profile.largest_k + 1)
     lines = np.array([profile.eps_for(int(k), list(SHADES)) for k in ks])
-    widest = max((max(cut.eps_at_most, cut.local_eps) for cut in profile.reached.values()), default=0.0)
+    widest = max((max(cut.minimal_eps, cut.local_eps) for cut in profile.reached.values()), default=0.0)
     x, y = scale_eps(lines, widest), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
     shapes: list[Shape] = [
         Image(
@@ -93,7 +93,7 @@ def explain(advice: dict[str, Any]) -> list[str]:
 def mark_cuts(reached: Any, x: Scale) -> list[Shape]:
     """At each k that was cut, the widest class of the cuts minimal and local."""
     shapes: list[Shape] = []
-    for name, shape in (("eps_at_most", "o"), ("local_eps", "D")):
+    for name, shape in (("minimal_eps", "o"), ("local_eps", "D")):
         eps = np.array([getattr(reached[k], name) for k in reached], float)
         heights = np.array([find_middle(k) for k in reached], float)
         along = np.log10(np.maximum(eps, 10**x.low)).clip(max=x.high)

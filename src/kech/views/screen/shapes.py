@@ -50,7 +50,7 @@ LEAVES_NONE = (
     "kech release --grid exact --suppress 0.5% leaves out no row: it finds none that costs its class more than it "
     "would lose itself"
 )
-WITHOUT_LAST = " Without {them} the release loses {loss_without_last:.4f} instead of {loss:.4f}."
+WITHOUT_LAST = " Without {them} it loses {loss_without_last:.4f} of the ranges that are left, instead of {loss:.4f}."
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
@@ -282,7 +282,7 @@ def print_cuts(result: dict[str, Any]) -> None:
     say(f"\nWhat releases of all rows reach{how}: eps is {WIDEST[result['metric']]} their widest class.")
     table = grid("k>", "no release below>", "minimal cut>", "classes>", "local cut>", "classes>")
     for cut in reached:
-        narrow = (format_eps(cut["eps_at_least"]), format_eps(cut["eps_at_most"]), f"{cut['classes']:,}")
+        narrow = (format_eps(cut["eps_at_least"]), format_eps(cut["minimal_eps"]), f"{cut['minimal_classes']:,}")
         table.add_row(f"{cut['k']:,}", *narrow, format_eps(cut["local_eps"]), f"{cut['local_classes']:,}")
     out().print(table)
 
@@ -314,7 +314,7 @@ def say_last(last: dict[str, Any], rows: int) -> str:
     """What leaving out a few rows saves, which rows hide last, and what the others lose alone."""
     many = f"{last['left_out']:,} row{'s' * (last['left_out'] != 1)}"
     saved = (LEAVES_OUT if last["left_out"] else LEAVES_NONE).format(many=many, **last)
-    them = "it" if len(last["rows"]) == 1 else "them"
+    them = "that row" if len(last["rows"]) == 1 else "those rows"
     without = "" if last["loss_without_last"] is None else WITHOUT_LAST.format(them=them, **last)
     return f"k = {last['k']:,}: {saved}. {name_last(last['rows'], rows)}{without}"
 
