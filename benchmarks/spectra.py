@@ -24,6 +24,7 @@ from kech.tables.demo import generate_town, write_csv, write_demo_key
 BENCHMARKS = Path(__file__).parent
 sys.path.insert(0, str(BENCHMARKS))  # scripts beside this one import each other by their plain names
 
+from benchmarks.measure import describe_commit  # noqa: E402
 from benchmarks.page import draw  # noqa: E402
 from benchmarks.public.families import make_table  # noqa: E402
 from benchmarks.run import describe_run  # noqa: E402
@@ -46,8 +47,7 @@ FRONTIER = """
 ## What a cheaper spectrum loses
 
 Two goals are against each other: a spectrum for the CPU of six releases, and a dozen k within 1 % of a release. Below
-are spectra whose k are searched with a share of a release's effort; the last line of each table is what kech does. The
-CPU of the cheapest one is mostly starts, labels and figures of forty k.
+are spectra whose k are searched with a share of a release's effort; the last line of each table is what kech does.
 
 """
 FAMILIES = ("firms", "survey", "clusters", "cards")
@@ -99,7 +99,7 @@ def main() -> None:
                 roles = TABLES[name](Path(place), choice.seed)
                 measured = measure(name, roles)
                 measured |= {"frontier": measure_frontier(name, roles)} if choice.frontier else {}
-                known[name] = {"seed": choice.seed} | measured
+                known[name] = {"seed": choice.seed, "commit": describe_commit()} | measured
                 results = describe_run(0) | {"tables": known}
                 RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     PAGE.write_text(draw_page(results), "utf-8")
@@ -213,6 +213,7 @@ published: on average, at most, and how many k are within the goal. The dozen ar
 {", ".join(map(str, DOZEN))}; the others
 k = {", ".join(map(str, OTHERS))}.
 CPU is that of the spectrum over one cut at k = 10, without reading, writing and checking.
+Commits: {", ".join(f"{name} at {found['commit']}" for name, found in results["tables"].items())}.
 
 {draw_table(results["tables"])}
 

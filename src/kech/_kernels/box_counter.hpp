@@ -148,7 +148,7 @@ class BoxCounter {
                 next = j, next_size = here.size();
             }
         }
-        if (axis == axes_ || fewest.size() > constants::listed_points * axes_) return walk(query);
+        if (axis == axes_ || fewest.size() > constants::listed_points * axes_ * axes_) return walk(query);
         if (next == axes_) next = axis;
         const Code* codes = codes_.data() + next * weights_.size();
         Code lo = query.box.lo[next], hi = query.box.hi[next];
