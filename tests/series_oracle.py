@@ -338,6 +338,46 @@ def find_pinned(files):
             yield f"all classes of row {number} share {left} only, which is right"
 
 
+# -- names of people -------------------------------------------------------------------------------------------
+
+
+def judge_names(seeds, folder, release_version):
+    """Rows seen together that are too few people's, where a version names some people otherwise than the one before."""
+    wrong = []
+    for seed in seeds:
+        history = rename_people(replace(random_history(seed, key_share=1), names_people=True))
+        files = release_history(history, folder / str(seed), release_version)
+        wrong += [f"rename_people(random_history({seed})): {fault}" for fault in find_few_people(history, files)]
+    return wrong
+
+
+def rename_people(history, share=0.3):
+    """The same history, where each version but the first names some rows by others, new or known, for itself alone."""
+    rng = random.Random(history.seed)
+    versions = [
+        [replace(row, patient=rename(rng, row, rows)) if rng.random() < share else row for row in rows]
+        for rows in history.versions[1:]
+    ]
+    return replace(history, versions=[history.versions[0], *versions])
+
+
+def rename(rng, row, rows):
+    """Another name for the person of a row."""
+    return rng.choice([f"new{row.number}", rng.choice(rows).patient])
+
+
+def find_few_people(history, files):
+    """Rows seen together in all files that fewer than k people have, by the last name of each up to then."""
+    atoms, named = find_atoms([file or () for file in files]), {}
+    for version, file in enumerate(files):
+        named |= {visit.number: visit.patient for visit in history.versions[version]}
+        shown = {row.number for row in file or ()}
+        for numbers in atoms.values():
+            people = {named[number] for number in numbers & shown}
+            if 0 < len(people) < history.k:
+                yield f"file {version} has rows {sorted(numbers)}, which are of {len(people)}"
+
+
 # -- two worlds ------------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Lives of classes over versions: their bars are those of the complexes, and joint k is that of a plain count."""
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import astuple
 from itertools import pairwise, product
@@ -431,6 +432,9 @@ def test_a_series_shows_the_lives_of_its_cohorts(run, tmp_path):
     ]  # fmt: skip
     assert sum(bar["weight"] for bar in found["bars"] if bar["death"] == 1) == second["left"] >= 5
     assert all(len(set(bar["rows"])) == 1 for bar in found["bars"])
+    said = run("zigzag", "--series", tmp_path / "clinic", "--longest", 3).out
+    assert re.search(r"\n +1 +2 +3 .* safe +==\n", said) and not re.search(r"\n +2 +2 ", said)
+    assert f"{len(found['bars']) - 3:,} shorter bars are left out (--longest)." in said
 
 
 @pytest.mark.parametrize(

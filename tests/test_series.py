@@ -435,6 +435,15 @@ def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
     kech.verify_release(tmp_path / "two.csv")
 
 
+def test_the_t_of_cohorts_is_told_where_they_are_cut_and_to_readers(run, tmp_path):
+    rows = [("id", "age", "zip", "salary"), *((*row[:3], row[3] % 2) for row in NINE)]
+    (tmp_path / "nine.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    asked = ("--qi", "age", "zip", "--sensitive", "salary", "--k", 3, "--t", 0.9, "--key", "id")
+    said = run("release", tmp_path / "nine.csv", "--series", tmp_path / "c", *asked, "-o", tmp_path / "safe.csv")
+    for shown in (said.out, run("verify", tmp_path / "safe.csv").out):
+        assert "t <= 0.9 (equal) held in each cohort when it was cut" in " ".join(shown.split())
+
+
 @pytest.mark.parametrize("kind", ["equal", "ordered"])
 @pytest.mark.parametrize("new", [[1] * 3, [1] * 12, [0, 1, 2, 3] * 5, [0, 0, 1, 3] * 4])
 def test_t_of_new_cohorts_is_measured_against_published_and_new_rows(series, tmp_path, kind, new):
@@ -702,9 +711,9 @@ def test_a_hierarchy_may_gain_leaves_and_nodes(series, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ([*NINE, (9, 50, "47651", 77)], "repeats in 2 rows"),
-        ([*NINE, NINE[8]], "repeats in 2 rows"),  # as it was published, twice
-        ([*NINE[:8], (None, 50, "47651", 77)], "is missing in 1 row"),
+        ([*NINE, (9, 50, "47651", 77)], "repeats in 2 rows: see rows 9 and 10"),
+        ([NINE[8], *NINE], "repeats in 2 rows: see rows 1 and 10"),  # as it was published, twice
+        ([*NINE[:8], (None, 50, "47651", 77)], "is missing in 1 row: see row 9"),
     ],
 )
 def test_a_key_names_one_row(nine, tmp_path, rows, said):
@@ -1311,6 +1320,17 @@ def test_a_person_is_who_the_last_version_of_a_row_named(series, tmp_path):
 
     assert [each["rows"] for each in found] == [15, 15, 10]
     assert found[-1]["stated"]["k"] == 5
+
+
+@pytest.mark.parametrize(("first", "then", "rows"), [("X", (1, "P0"), [12, 12, 8]), ("P1", (0, "P0"), [12, 8, 12])])
+def test_a_row_that_is_again_as_first_published_is_its_first_persons(series, tmp_path, first, then, rows):
+    """Row 0 is named another person's for one version; then either row 1 is person 0's, so three are left, or not."""
+    read = {"names": ("id", "who", "age", "zip", "salary"), "person": ["who"], "rows_are_people": False}
+    found = []
+    for at, (row, who) in enumerate([(0, "P0"), (0, first), then]):
+        named = [(i, who if i == row else f"P{i}", 20 + 10 * (i // 4), "47671", i) for i in range(12)]
+        found.append(publish(series, named, tmp_path / f"{at}.csv", read, k=4, grid="exact"))
+    assert [each["rows"] for each in found] == rows
 
 
 def test_levels_stay_those_of_the_first_version(series, tmp_path):

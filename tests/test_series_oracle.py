@@ -59,6 +59,11 @@ def test_without_a_key_no_version_tells_whose_finding_is_whose(tmp_path, first):
     assert wrong == [] and judged > 0
 
 
+@pytest.mark.parametrize("first", [30, *further([*range(0, 30, BLOCK), *range(35, 300, BLOCK)])])
+def test_k_people_are_left_whoever_a_version_names(tmp_path, first):
+    assert oracle.judge_names(range(first, first + BLOCK), tmp_path, release_in_series) == []
+
+
 @pytest.mark.parametrize("seed", [27, *further((24, 30, 36))])
 def test_the_joint_k_of_a_series_is_not_below_its_k(tmp_path, seed):
     """Rows leave, wait, are corrected and withdrawn; none is looked for where its cohort is not."""

@@ -60,6 +60,12 @@ from kech.tables.demo import nine_rows
             "Begin one: kech release TABLE --series FOLDER ...",
             "Begin one: `kech.open_series(FOLDER).publish(table, path)`",
         ),
+        ("name its folder (--series FOLDER).", "name its folder (`kech.open_series(FOLDER)`)."),
+        (
+            "another key: --series NEW_FOLDER --key COLUMN.",
+            "another key: `kech.open_series(NEW_FOLDER)`, key=[COLUMN].",
+        ),
+        ("Check the files: kech verify --series FOLDER.", "Check the files: `kech.verify_series(FOLDER)`."),
         ("forget it: kech series FOLDER --forget.", "forget it: `kech.open_series(FOLDER).forget()`."),
         ("lie: kech series FOLDER --moved FILE ...", "lie: `kech.open_series(FOLDER).find_files(FILE, ...)`"),
         ("0 or more: --eps 0.01,0.05,0.2.", "0 or more: eps=[0.01, 0.05, 0.2]."),

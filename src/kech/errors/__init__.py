@@ -16,7 +16,7 @@ DoubtfulColumn, RepeatedPeople warnings: nothing is refused
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike
 from shlex import join, quote
@@ -302,11 +302,12 @@ class BadSeries(InputError):
 class BadRowKey(InputError):
     """The key of a series is missing in some rows, or several rows have the same key."""
 
-    def __init__(self, columns: Iterable[str], rows: int, reason: str) -> None:
-        key = ", ".join(map(repr, columns))
+    def __init__(self, columns: Iterable[str], rows: int, examples: Sequence[int], reason: str) -> None:
+        key, where = ", ".join(map(repr, columns)), " and ".join(map(str, examples))
         super().__init__(
-            f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. Each key must name one row. "
-            "Correct these rows. Only a new series can have another key: --series NEW_FOLDER --key COLUMN."
+            f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}: see row{'s' * (len(examples) != 1)} {where}. "
+            "Each key must name one row. Correct these rows. Only a new series can have another key: "
+            "--series NEW_FOLDER --key COLUMN."
         )
 
 

@@ -32,6 +32,9 @@ COMMANDS = {
         r'`tree = kech.review_hierarchy(table, COLUMN, kind="\2").tree`, then hierarchies={COLUMN: tree}'
     ),
     r"kech release (?:TABLE|\.\.\.) --series FOLDER(?: \.\.\.)?": "`kech.open_series(FOLDER).publish(table, path)`",
+    r"kech verify --series FOLDER": "`kech.verify_series(FOLDER)`",
+    r"--series ((?:NEW_)?FOLDER)(?= --)": r"`kech.open_series(\1)`,",
+    r"--series ((?:NEW_)?FOLDER)": r"`kech.open_series(\1)`",
     r"kech series FOLDER --forget": "`kech.open_series(FOLDER).forget()`",
     r"kech series FOLDER --moved FILE \.\.\.": "`kech.open_series(FOLDER).find_files(FILE, ...)`",
 }

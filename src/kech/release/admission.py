@@ -73,7 +73,7 @@ SERIES = (
 )
 BEFORE_SERIES = (
     "A series keeps its own releases safe together, and no others. Make the earlier release the first of the series: "
-    "release its table as it was made then, with --series. Or omit the rows that it holds; or allow it with "
+    "release its table as it was made then, with --series FOLDER. Or omit the rows that it holds; or allow it with "
     "--allow-composition."
 )
 NEXT_VERSION = (

@@ -94,6 +94,7 @@ class Match:
         """Of each row of the history: its person as the table says now, or as it was known last."""
         known = np.flatnonzero(self.history_row >= 0)
         people = self.history.people.copy()
+        people[self.same] = self.history.rows.person[self.same]
         people[self.history_row[known]] = self.person[known]
         return people
 
@@ -116,15 +117,16 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
         history_row, unclear = count_rows(history, hasher, keys, whole)
     same = history_row >= 0
     same[same] = ~differ(whole[same], history.rows.whole[history_row[same]])
-    others = np.flatnonzero(~same)
+    others, number = np.flatnonzero(~same), np.asarray(rows["r"].to_numpy(), np.int64)
     some = {name: column.take(pa.array(others)) for name, column in texts.items()}
+    check_present(table.row_key, some, number[others])
     base = hash_keys(table, hasher, some)
     match = Match(
         history,
         same=history_row[same],
         history_row=find_positions(base, history.rows.key) if keys is None else history_row[others],
         unclear=unclear[others],
-        number=np.asarray(rows["r"].to_numpy(), np.int64)[others],
+        number=number[others],
         base=base,
         key=base if keys is None else keys[others],
         whole=whole[others],
@@ -132,7 +134,7 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
         person=hash_people(table, hasher, some),
     )
     if table.row_key and may_repeat(match):
-        check_repeats(table.row_key, hash_keys(table, hasher, texts))
+        check_repeats(table.row_key, hash_keys(table, hasher, texts), number)
     return match
 
 
@@ -198,10 +200,8 @@ def key_columns(table: Table) -> tuple[str, ...]:
 
 
 def hash_keys(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
-    """What tells rows apart, of each row; a key that is missing is refused."""
+    """What tells rows apart, of each row."""
     names = key_columns(table)
-    if table.row_key:
-        check_present(names, select_columns(texts, names))
     return hasher.hash_rows("key", select_columns(texts, names), names)
 
 
@@ -223,12 +223,14 @@ def select_columns(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
     return [texts[name] for name in names]
 
 
-def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
+def check_present(names: Sequence[str], texts: Mapping[str, Any], number: Ints) -> None:
     """Refuse a table in which a row has no key."""
-    texts = [column.cast(pa.string()).fill_null("") for column in columns]
-    missing = sum(pc.equal(pc.utf8_trim_whitespace(column), "").to_numpy(zero_copy_only=False) for column in texts)
-    if rows := int(np.count_nonzero(missing)):
-        raise BadRowKey(names, rows, "is missing")
+    is_missing = np.zeros(len(number), bool)
+    for column in select_columns(texts, names):
+        filled = pc.utf8_trim_whitespace(column.cast(pa.string()).fill_null(""))
+        is_missing |= pc.equal(filled, "").to_numpy(zero_copy_only=False)
+    if is_missing.any():
+        raise BadRowKey(names, int(is_missing.sum()), [int(number[is_missing].min()) + 1], "is missing")
 
 
 def may_repeat(match: Match) -> bool:
@@ -237,8 +239,10 @@ def may_repeat(match: Match) -> bool:
     return have_repeats(match.key) or len(history_rows) > int(match.present.sum())
 
 
-def check_repeats(names: Sequence[str], keys: Hashes) -> None:
+def check_repeats(names: Sequence[str], keys: Hashes, number: Ints) -> None:
     """Refuse a table in which two rows have one key."""
-    times = np.bincount(number_alike(keys))
+    which = number_alike(keys)
+    times = np.bincount(which)
     if rows := int(times[times > 1].sum()):
-        raise BadRowKey(names, rows, "repeats")
+        twins = np.sort(number[which == which[times[which] > 1][0]]) + 1
+        raise BadRowKey(names, rows, twins[:2].tolist(), "repeats")

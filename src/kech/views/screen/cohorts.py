@@ -62,7 +62,7 @@ def print_version(series: dict[str, Any]) -> None:
     new = f"{series['arrivals']:,} rows in {cohorts}"
     gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
     back = f", {series['returned']:,} rows came back" if series["returned"] else ""
-    say(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}.")
+    say(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}.{describe_cut(series['at_cut'])}")
     if series["waiting"]:
         say(f"{format_count(series['waiting'])} rows wait for a later version.")
     if series["held"]:
@@ -88,7 +88,14 @@ def describe_section(series: dict[str, Any]) -> str:
     return (
         f"Version {series['version']} of a series (stated by the maker): {series['cohorts']:,} cohorts, "
         f"{series['arrivals']:,} rows new, {series['withdrawn']:,} withdrawn{waiting}. {series['promise']}"
+        f"{describe_cut(series['at_cut'])}"
     )
+
+
+def describe_cut(goals: dict[str, Any]) -> str:
+    """The goal that cohorts keep when they are cut, and not against later rows."""
+    moment = "when it was cut, against the rows of then"
+    return f" t <= {goals['t']:g} ({goals['t_kind']}) held in each cohort {moment}." if goals else ""
 
 
 def print_series_check(result: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """How barcodes, profiles, lattices and hierarchies look on a terminal."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import accumulate
 from math import ceil
@@ -457,7 +457,8 @@ def print_lives(result: dict[str, Any]) -> None:
         table.add_row(*(f"{version[name]:,}" for name in counted))
     out().print(table)
     lives = grid("from>", "to>", "bars>", "rows>", "smallest>", f"k = {result['k']:,}", "~")
-    lines = sorted(result["summary"], key=lambda line: (line["safe"], -line["rows"]))[:MOST_BARS]
+    every = list_lives(result)
+    lines = sorted(every, key=lambda line: (line["safe"], -line["rows"]))[:MOST_BARS]
     for line in sorted(lines, key=lambda line: (line["birth"], -line["death"], line["safe"])):
         counts = (f"{line[name]:,}" for name in ("bars", "rows", "smallest"))
         safe = "[blue]safe[/]" if line["safe"] else "[dark_orange]below k[/]"
@@ -465,14 +466,29 @@ def print_lives(result: dict[str, Any]) -> None:
             f"{line['birth']:g}", f"{line['death']:g}", *counts, safe, draw_life(line, len(result["versions"]))
         )
     out().print(lives)
-    if len(result["summary"]) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
+    if len(every) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
         say("There are more; --json shows all, --plot draws them.")
+    if result["shorter_bars"]:
+        say(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
     for sentence in say_together(result):
         out().print(sentence)
     if result["undecided"]:
         say(f"Bars are one placing that fits the files: {result['undecided']:,} times a row fits several classes.")
         say("Joint k is that of kech verify, for all placings; --series knows the cohorts.")
     say_drawn(result["plot"])
+
+
+def list_lives(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Bars of equal life in one line: all bars, or the longest that were asked for."""
+    if not result["shorter_bars"]:
+        return result["summary"]
+    kinds = defaultdict(list)
+    for bar in result["bars"]:
+        kinds[bar["birth"], bar["death"], bar["safe"]].append(bar["weight"])
+    return [
+        dict(birth=birth, death=death, safe=safe, bars=len(rows), rows=sum(rows), smallest=min(rows))
+        for (birth, death, safe), rows in kinds.items()
+    ]
 
 
 def draw_life(line: dict[str, Any], versions: int) -> str:
