@@ -901,6 +901,26 @@ def test_the_last_version_can_be_forgotten(nine, tmp_path):
     assert (again["series"]["version"], again["series"]["arrivals"], len(nine.versions())) == (2, 3, 2)
 
 
+@pytest.mark.parametrize("moved", ["series", "file"])
+def test_forgetting_removes_the_certificate_where_it_was_moved_with_its_file(tmp_path, moved):
+    """Otherwise the next version is refused: a later one seems to lie beside it."""
+    home, later = tmp_path / "home", tmp_path / "later"
+    home.mkdir()
+    publish(kech.open_series(home / "clinic"), NINE, home / "one.csv")
+    publish(kech.open_series(home / "clinic"), [*NINE, *OTHERS[10:20]], home / "two.csv")
+    if moved == "series":
+        home.rename(later)
+    else:
+        later.mkdir()
+        for name in ("two.csv", "two.csv.certificate.json"):
+            (home / name).rename(later / name)
+        kech.open_series(home / "clinic").find_files(later / "two.csv")
+    series = kech.open_series((later if moved == "series" else home) / "clinic")
+    assert series.forget() == 2 and not list(later.glob("two*"))
+
+    assert publish(series, [*NINE, *OTHERS[10:20]], later / "three.csv")["series"]["version"] == 2
+
+
 def test_forgetting_a_version_forgets_what_it_put_in_force(nine, tmp_path):
     """Policy, hierarchies and kinds are those of the version before it, and so is all that series.json says."""
     before, more = nine.series_file, [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from kech.certificate import certificate_path
 from kech.certificate.cells import digest
 from kech.errors import CannotWrite
 from kech.release.series.store import SeriesFile, SeriesVersion, Store
@@ -61,10 +62,13 @@ def finish_last_version(series_file: SeriesFile) -> SeriesFile:
 
 def remove_published(store: Store, version: SeriesVersion) -> None:
     """Remove the file of a version and its certificate, where they are as they were published."""
-    file, beside = store.find_release(version), Path(version.beside)
-    with refuse_disk_errors(file or beside):
-        if beside.is_file() and beside.read_bytes() == store.certificate(version):
-            beside.unlink()
+    file, certificates = store.find_release(version), {Path(version.beside)}
+    if file:
+        certificates.add(certificate_path(file))  # it may have moved with its file
+    with refuse_disk_errors(file or Path(version.beside)):
+        for path in certificates:
+            if path.is_file() and path.read_bytes() == store.certificate(version):
+                path.unlink()
         if file:
             file.unlink()
 

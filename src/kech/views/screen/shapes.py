@@ -486,7 +486,7 @@ def list_lives(result: dict[str, Any]) -> list[dict[str, Any]]:
     for bar in result["bars"]:
         kinds[bar["birth"], bar["death"], bar["safe"]].append(bar["weight"])
     return [
-        dict(birth=birth, death=death, safe=safe, bars=len(rows), rows=sum(rows), smallest=min(rows))
+        {"birth": birth, "death": death, "safe": safe, "bars": len(rows), "rows": sum(rows), "smallest": min(rows)}
         for (birth, death, safe), rows in kinds.items()
     ]
 
