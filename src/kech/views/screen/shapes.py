@@ -481,7 +481,7 @@ def print_lives(result: dict[str, Any]) -> None:
 def list_lives(result: dict[str, Any]) -> list[dict[str, Any]]:
     """Bars of equal life in one line: all bars, or the longest that were asked for."""
     if not result["shorter_bars"]:
-        return result["summary"]
+        return list(result["summary"])
     kinds = defaultdict(list)
     for bar in result["bars"]:
         kinds[bar["birth"], bar["death"], bar["safe"]].append(bar["weight"])
