@@ -506,6 +506,7 @@ def test_a_change_that_is_refused_leaves_what_could_be_redone(visit):
     page.get_by_label("Line that names the columns").fill("0")
     page.get_by_label("Line that names the columns").press("Enter")
     expect(page.locator("dialog .refusal")).to_contain_text("“Line that names the columns”")
+    assert visitor.trouble == []
 
 
 @tried_again
@@ -536,7 +537,72 @@ def test_what_is_not_of_these_settings_is_marked_and_a_refusal_keeps_the_last_an
     visitor.look("refused")
     page.locator("body").press("Control+z")
     expect(page.locator("#verdict .refusal")).to_have_count(0)
+    held.append(True)
+    page.get_by_label("Role of salary").select_option("keep")
+    expect(page.locator(".curve.stale")).to_be_attached()  # the curve of other roles dims until there is one of these
+    held.clear()
+    settled(visitor)
+    expect(page.locator(".curve:not(.stale)")).to_be_attached()
     assert visitor.trouble == []
+
+
+KEPT_ELEMENTS = ["#columns .card", ".kfield input", "#grid .rows .line"]
+
+
+@tried_again
+def test_another_k_draws_neither_cards_nor_rows_nor_its_own_box_anew(visit):
+    visitor = visit()
+    page = opened(visitor, visitor.studio.open_nine(k=3))
+    held = page.evaluate_handle("(names) => names.map((name) => document.querySelector(name))", KEPT_ELEMENTS)
+    before = page.locator("[data-column=age] .strip").inner_html()
+    page.get_by_label("k", exact=True).fill("9")
+    page.get_by_label("k", exact=True).press("Enter")
+    expect(page.locator(".big")).to_have_text("1 in 9")
+    settled(visitor)
+    assert page.evaluate("(held) => held.map((element) => element.isConnected)", held) == [True] * len(KEPT_ELEMENTS)
+    assert page.locator("[data-column=age] .strip").inner_html() != before
+    expect(page.get_by_label("k", exact=True)).to_be_focused()
+    page.get_by_label("k", exact=True).fill("2.6")
+    page.get_by_label("k", exact=True).press("Enter")
+    expect(page.get_by_label("k", exact=True)).to_have_value("3")
+
+
+@tried_again
+def test_what_is_given_away_is_one_alarm_and_what_names_rows_together_is_said_before_it_is_written(visit):
+    visitor = visit()
+    page = visitor.page
+    rows = [f"{20 + row // 25},x,{row // 50},{row % 20},{row // 20}" for row in range(400)]
+    hand_over(visitor, "wards.csv", "\n".join(["age,ward,floor,bed,shift", *rows]).encode())
+    page.get_by_label("Role of age").select_option("quasi-identifier")
+    for column in ("ward", "floor", "bed", "shift"):
+        page.get_by_label(f"Role of {column}").select_option("sensitive")
+    settled(visitor)
+    visitor.press("Release …")
+    told = page.locator("dialog .alarm p").all_inner_texts()
+    assert len(told) > 1 and page.locator("dialog .alarm").count() == 1
+    shares = [float(re.match(r"(?:[<>] )?([\d.]+)\s%", text)[1]) for text in told]
+    assert shares == sorted(shares, reverse=True)
+    note = page.locator("dialog .note").filter(has_text="nearly every row is unique on them together")
+    expect(note).to_contain_text("\u2068bed\u2069, \u2068shift\u2069")
+
+
+@tried_again
+def test_of_many_columns_that_seem_to_name_people_the_first_is_told_and_the_others_fold(visit):
+    visitor = visit()
+    page = visitor.page
+    names = [
+        f"{('anna', 'emil', 'ida')[row % 3]} {('braun', 'kelly', 'rossi', 'olsen')[row % 4]}" for row in range(400)
+    ]
+    cases = [f"13{100000 + row - (row % 150 == 1)}CF" for row in range(400)]
+    rows = [f"{20 + row % 30},{names[row]},{cases[row]}" for row in range(400)]
+    hand_over(visitor, "cases.csv", "\n".join(["age,name,case_number", *rows]).encode())
+    note = page.locator("#columns .note").filter(has_text="Whose rows are these?")
+    note.get_by_text("The same of 1 other column").wait_for()
+    first, other = note.locator("p").all()
+    expect(first).to_be_visible()
+    expect(other).to_be_hidden()
+    note.get_by_text("The same of 1 other column").click()
+    expect(other).to_be_visible()
 
 
 @tried_again
@@ -884,6 +950,7 @@ def test_a_plan_that_was_named_with_the_table_leaves_out_the_rest(visit, tmp_pat
     page = settled(visit())
     note = page.locator("[data-column='note']").get_by_role("combobox").first
     expect(note).to_have_value("drop")
+    expect(page.get_by_role("button", name="File: people.csv", exact=True)).to_have_attribute("title", str(table))
 
 
 @tried_again
@@ -895,6 +962,7 @@ def test_roles_are_explained_and_what_a_release_hides_is_said_before_it_is_writt
     page.get_by_text("What the roles mean").click()
     page.get_by_label("Role of cabin").select_option("quasi-identifier")
     settled(visitor)
+    expect(page.locator(".words")).to_contain_text("\u2068cabin\u2069 is hidden; missing in 75 %.")
     expect(page.locator(".meanings")).to_contain_text("It names a person. It is never published.")
     expect(page.locator("[data-column='zip']")).to_contain_text("It looks like a code: it is read so.")
     visitor.press("Release …")

@@ -14,6 +14,7 @@ import pyarrow as pa
 import kech
 from kech.errors import BadOption, unusable_value
 from kech.release.announcing import announce_regimes
+from kech.release.identifying import find_identifying_together
 from kech.release.rows import count_crowds, describe_classes, find_class_of_rows
 from kech.release.sharing import weigh_shared_values
 from kech.request import Request
@@ -161,9 +162,10 @@ def cells(session: TableSession, options: CellsOptions) -> dict[str, Any]:
 
 
 def crowds(session: TableSession, options: VerbOptions) -> dict[str, Any]:
-    """The table as it is: among how many each row stands."""
+    """The table as it is: among how many each row stands, and what would point at rows if it is published so."""
     del options
-    return count_crowds(session.table)
+    as_they_are = [*session.table.sensitive, *session.table.keep]
+    return count_crowds(session.table) | {"identifying_together": find_identifying_together(session.table, as_they_are)}
 
 
 def classes(session: TableSession, options: ClassesOptions) -> dict[str, Any]:

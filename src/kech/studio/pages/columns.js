@@ -10,11 +10,15 @@ import { t } from "./text.js";
 import { followed, inPageWords } from "./words.js";
 
 const BINS = 16, MANY = 12, OWN_VALUES = 0.75;
-let wanted = "", isTold = false; // whether the meanings of roles are shown
+let wanted = "", isTold = false, areTold = false; // whether the meanings of roles are shown, and every column that seems to name people
 
 export function begin(place) {
-  watch(({ id, plan, dropped, theme, fault }) => [id, plan, dropped, theme, fault, notRead(), ...looks()], () => keepingFocus(place, () => draw(place)));
+  watch(({ id, theme, fault }) => [id, toldNow(), theme, fault, notRead(), about()], () => keepingFocus(place, () => draw(place)));
+  watch(looks, () => { for (const old of place.querySelectorAll(".strip")) old.replaceWith(strip(old.closest("[data-column]").dataset.column)); });
 }
+
+// What the cards tell of a plan: another k draws no card again.
+const toldNow = () => { const { plan, dropped } = state; return plan && JSON.stringify([plan.input, plan.columns, plan.axes, plan.cut, dropped]); };
 
 function draw(place) {
   const seen = about(), fault = notRead();
@@ -51,12 +55,18 @@ function nearlyEmpty({ nearly_empty: [n, last], columns }) {
   return n && h("p", { class: "note" }, t("nearlyEmpty", { n, last, columns: columns.length }));
 }
 
+// The first one; of others as much as fits on one line, so that the columns are seen.
+function firstDoubt() {
+  const [first, ...more] = doubts();
+  return [first, more.length > 0 && h("details", { open: areTold, ontoggle: (event) => { areTold = event.target.open; } }, h("summary", { class: "hint" }, t("moreDoubts", { n: more.length })), more)];
+}
+
 function whose(seen) {
   const alone = Boolean(state.plan.columns.rows_are_people);
   if ((!seen.repeated_people.length && !alone) || countsPeople()) return null;
   const box = h("input", { type: "checkbox", onchange: (event) => edit((next) => { next.plan.columns.rows_are_people = event.target.checked || null; }, "columns") });
   box.checked = alone;
-  return h("div", { class: alone ? "" : "note", role: alone ? null : "alert" }, !alone && [h("strong", {}, t("doubts")), doubts()], field(t("rowsPeople"), box, "", "check"));
+  return h("div", { class: alone ? "" : "note", role: alone ? null : "alert" }, !alone && [h("strong", {}, t("doubts")), firstDoubt()], field(t("rowsPeople"), box, "", "check"));
 }
 
 function card(column, seen) {

@@ -42,7 +42,7 @@ function draw() {
   if (state.filter === "given") columns.sort((a, b) => (b.role === "sensitive") - (a.role === "sensitive")); // what is given away is seen first
   const key = [facts?.key, state.filter, state.grouped, state.id, seen.rows, state.view === "original"].join();
   if (key !== draw.key) { draw.key = key; order = arrange(seen.rows); }
-  columns.forEach((one) => { one.wide = widthOf(one); });
+  columns.forEach((one, j) => table.style.setProperty(`--w${j}`, `${widthOf(one).toFixed(1)}rem`));
   table.style.setProperty("--gutter", `${gutterOf(seen.rows).toFixed(1)}rem`);
   drawHead();
   drawBar(seen.rows);
@@ -51,7 +51,7 @@ function draw() {
   table.setAttribute("aria-rowcount", order.length + 1);
   body.style.height = `${order.length * HEIGHT}px`;
   viewport.classList.toggle("stale", Boolean(facts?.stale));
-  const now = JSON.stringify(columns.map(({ column, role, wide }) => [column, role, wide]));
+  const now = JSON.stringify(columns.map(({ column, role }) => [column, role]));
   if (now !== lines) { lines = now; pool.forEach((row) => row.element.remove()); pool = []; }
   pool.forEach((row) => { row.shown = -1; });
   paint();
@@ -108,7 +108,7 @@ function drawBar(rows) {
 }
 
 function drawHead() {
-  const name = ({ column, role, published, wide }) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), wide);
+  const name = ({ column, role, published }, j) => sized(h("div", { class: `cell ${published ? role : "gone"}`, role: "columnheader", title: role ? `${column}: ${t(`role:${role}`)}` : column }, column), j);
   replace(head, h("div", { class: "line", role: "row", "aria-rowindex": "1" }, h("div", { class: "cell gutter", role: "columnheader" }, gutterName()), columns.map(name)));
 }
 
@@ -148,7 +148,7 @@ function usualLength({ at, texts }, rows) {
   while (long > 0 && (left -= counts[long] ?? 0) >= 0) long -= 1;
   return long;
 }
-const sized = (element, wide) => { element.style.setProperty("--cell", `${wide.toFixed(1)}rem`); return element; };
+const sized = (element, j) => { element.style.setProperty("--cell", `var(--w${j})`); return element; };
 
 // -- the rows in the window ------------------------------------------------------------------------------------
 
@@ -170,8 +170,8 @@ const paint = eachFrame(() => {
 });
 
 function addLine() {
-  const gutter = h("div", { class: "cell gutter", role: "rowheader" }), made = columns.map(({ role, published, wide }) => ({ wide, before: h("span", { class: "before" }), after: h("span", { class: "after" }), kind: published ? role : "gone" }));
-  const parts = made.map((one) => { one.element = sized(h("div", { class: `cell ${one.kind}`, role: "cell" }, one.before, one.after), one.wide); return one; });
+  const gutter = h("div", { class: "cell gutter", role: "rowheader" }), made = columns.map(({ role, published }) => ({ before: h("span", { class: "before" }), after: h("span", { class: "after" }), kind: published ? role : "gone" }));
+  const parts = made.map((one, j) => { one.element = sized(h("div", { class: `cell ${one.kind}`, role: "cell" }, one.before, one.after), j); return one; });
   const element = h("div", { class: "line", role: "row" }, gutter, parts.map((one) => one.element));
   body.append(element);
   return { element, gutter, parts, at: -1, shown: -1, known: false };

@@ -10,7 +10,7 @@ import { t } from "./text.js";
 
 const HIGH = 200, LEFT = 58, RIGHT = 14, TOP = 20, FOOT = 44, NARROW = 500, NAMED = 140, EPS_ZOOM = [1, 2, 5, 20];
 const BUSY = ["classes", "rung", "icicle", "crowds"], DOING = { classes: "searching", rung: "preparing" }; // what is told first of all that is on its way
-let place, wide = 600, left = 0; // eps at the left edge
+let place, wide = 600, left = 0, drawn = null; // eps at the left edge; the curve that was drawn last, and of which table
 
 export function begin(where) {
   place = where;
@@ -42,12 +42,14 @@ function busy() {
 // -- over k --------------------------------------------------------------------------------------------------
 
 function range() {
-  const steps = ladder(), top = Math.max(...steps, chosenK() <= most() ? chosenK() : 0), factor = [Infinity, 4, 2, 1.4][state.zoom], k = chosenK() ?? exampleOf("k");
+  const steps = ladder(), top = Math.max(...steps, chosenK() <= most() ? chosenK() : 0), factor = [Infinity, 4, 2, 1.4][state.zoom], k = Math.max(smallestK(), chosenK() ?? exampleOf("k")); // a k that will be refused may be typed
   return [Math.max(smallestK(), k / factor), Math.max(Math.min(top, k * factor), 3)];
 }
 
 function drawCurve() {
-  const [low, high] = range(), points = curve().filter(({ k }) => k >= low && k <= high);
+  const [low, high] = range(), all = curve(), isOld = !all.length && drawn?.id === state.id, old = isOld ? " stale" : "";
+  if (!isOld) drawn = { id: state.id, points: all };
+  const points = drawn.points.filter(({ k }) => k >= low && k <= high);
   const known = bounds().filter(({ k }) => k >= low && k <= high);
   const top = Math.min(1, Math.max(0.05, ...points.map((point) => point.loss)) * 1.2);
   const x = (k) => LEFT + (Math.log(k / low) / Math.log(high / low)) * (wide - LEFT - RIGHT), y = (value) => TOP + (1 - value / top) * (HIGH - TOP - FOOT);
@@ -62,8 +64,9 @@ function drawCurve() {
     s("text", { class: "axis", x: -(TOP + (HIGH - TOP - FOOT) / 2), y: 11, transform: "rotate(-90)", "text-anchor": "middle" }, wide > 500 ? t("lossAxis") : t("lossTitle")),
     known.length > 1 && s("polygon", { class: "impossible", points: `${x(known[0].k)},${y(0)} ${line(steps(known), (row) => row.loss_lower_bound)} ${x(known.at(-1).k)},${y(0)}` }, s("title", {}, t("impossible"))),
     known.length > 1 && x(known.at(-1).k) - x(known[0].k) > NAMED && s("text", { class: "tick", x: x(known.at(-1).k) - 6, y: y(0) - 5, "text-anchor": "end" }, t("impossible")),
-    points.length > 1 && s("polyline", { class: "curve", points: line(points, (point) => point.loss) }),
-    points.map((point) => s("circle", { class: point.exact ? "dot exact" : "dot", cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(point.exact ? "exact" : "prepared")})`))),
+    points.length > 1 && s("polyline", { class: `curve${old}`, points: line(points, (point) => point.loss) }),
+    points.map((point) => s("circle", { class: `dot${point.exact ? " exact" : ""}${old}`, cx: x(point.k), cy: y(point.loss), r: 4 }, s("title", {}, `${t("atK", point)} (${t(isOld ? "stale" : point.exact ? "exact" : "preview")})`))),
+    wide >= NARROW && [["sample", "preview", 8], ["sample exact", "exact", 84]].map(([kind, name, from]) => [s("circle", { class: kind, cx: from, cy: HIGH - 10, r: 4 }), s("text", { class: "tick", x: from + 8, y: HIGH - 6 }, t(name))]),
     now != null && handle(at, { label: t("line"), value: now, low: smallestK(), high: most(), text: told && told.k === now ? t("atK", told) : `k = ${now}` }));
   draggable(picture, (px) => Math.round(low * (high / low) ** share(px)), (k) => set({ drag: k }), (k) => choose(k));
   keys(picture, (by, far) => choose(far ? (by > 0 ? most() : smallestK()) : stepFrom(chosenK() ?? smallestK(), by)));

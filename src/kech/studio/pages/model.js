@@ -20,7 +20,16 @@ function basis(verb) {
   return [input, columns, axes, { ...goal, k: null }, ["rung", "bound"].includes(verb) ? { ...cut, effort: null } : cut, labels];
 }
 
-const keyOf = (verb, options) => JSON.stringify([state.id, verb, options, basis(verb)]);
+const bases = new WeakMap(); // what was written of a plan, by verb: a plan that holds is replaced, and never changed
+
+function basisOf(verb) {
+  if (!bases.has(state.plan)) bases.set(state.plan, new Map());
+  const written = bases.get(state.plan);
+  if (!written.has(verb)) written.set(verb, JSON.stringify(basis(verb)));
+  return written.get(verb);
+}
+
+const keyOf = (verb, options) => `${state.id} ${verb} ${JSON.stringify(options)} ${basisOf(verb)}`;
 
 export const find = (verb, options = {}) => (state.plan ? answers.get(keyOf(verb, options)) ?? null : null);
 export const found = (verb, options = {}) => find(verb, options)?.data ?? null;

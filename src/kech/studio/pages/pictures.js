@@ -25,7 +25,9 @@ export function saveAs(blob, name) {
   h("a", { href: addressOf(blob), download: name }).click();
 }
 
-const stem = () => state.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "") || "table";
+export const fileName = (path) => path.split(/[\\/]/).at(-1);
+export const stemOf = (path) => fileName(path).replace(/\.[^.]*$/, "");
+const stem = () => stemOf(state.name) || "table";
 
 // A copy whose looks do not depend on this page, with its legend and the mark that it is made from raw rows.
 function asFile(picture, keys) {

@@ -3,8 +3,9 @@
 import { asAddress, request, run } from "./api.js";
 import { doubts } from "./columns.js";
 import { button, dialog, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
-import { about, chosenK, shown } from "./model.js";
+import { about, chosenK, crowds, shown } from "./model.js";
 import { count, day, loss } from "./numbers.js";
+import { fileName, stemOf } from "./pictures.js";
 import { crowdWords, goalWords, untold } from "./sentences.js";
 import { edit, giveRoles, roleOf, saved, set, state } from "./store.js";
 import { t } from "./text.js";
@@ -20,6 +21,7 @@ export async function openRelease() {
     write.disabled = true;
     replace(result);
     replace(busy, h("p", { class: "hint", role: "status" }, t("writing")), h("progress", { "aria-label": t("writing") }));
+    busy.scrollIntoView({ block: "nearest" }); // a long dialog begins to scroll above it
     try {
       await saved();
       let command = "";
@@ -43,7 +45,7 @@ export async function openRelease() {
 }
 
 function freeName({ releases }) {
-  const stem = state.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release", taken = new Set(releases.map(({ folder }) => folder));
+  const stem = stemOf(state.name).replace(/^\.+/, "") || "release", taken = new Set(releases.map(({ folder }) => folder));
   const first = `${stem}-${chosenK() == null ? `eps${state.plan.cut.eps}` : `k${chosenK()}`}`;
   let name = first;
   for (let at = 2; taken.has(name); at += 1) name = `${first}-${at}`;
@@ -57,9 +59,9 @@ function publishes() {
 }
 
 function promises(data, close) {
-  const goals = goalWords(state.plan.goal), given = Object.entries(data.shared?.given_away ?? {});
+  const goals = goalWords(state.plan.goal), together = crowds()?.identifying_together ?? [];
   return h("section", {}, h("h3", {}, t("willHold")), h("ul", {}, h("li", {}, crowdWords(state.plan.goal.k ?? data.k, state.plan.goal)), goals && h("li", {}, t("kept", { goals }))),
-    given.map(([column, share]) => h("p", { class: "alarm" }, t("givenAway", { share, column: quoted(column) }))),
+    givenAway(data.shared?.given_away ?? {}), together.map((columns) => h("p", { class: "note" }, t("identifyingTogether", { columns: columns.map(quoted).join(", ") }))),
     untold(data.columns).map((column) => h("p", { class: "note" }, t("hidden", { column: quoted(column) }), button(t("leaveOut", { column: quoted(column) }), () => { close(); leaveOut(column); }, "small"))), h("p", { class: "hint" }, t("limits")));
 }
 
@@ -74,9 +76,9 @@ function written(told, command, folder) {
   const { verified } = told;
   const figures = [[t(told.stated ? "figKRows" : "figK"), count(verified.k)], [t("figRows"), count(verified.rows)], [t("figClasses"), count(verified.classes)], [t("figLoss"), verified.loss == null ? t("notKnown") : loss(verified.loss)], [t("figLeft"), String(told.suppressed)]];
   const shell = h("pre", { tabindex: "0" }, command);
-  return h("div", { class: "written" }, warnings(told).map((text) => h("p", { class: "alarm" }, text)),
+  return h("div", { class: "written" }, givenAway(told.given_away),
     h("h3", { tabindex: "-1" }, `✓ ${t("holds")}`), h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))), people(told).map((text) => h("p", {}, text)), notes(told).map((text) => h("p", { class: "note" }, text)),
-    h("h3", {}, t("files")), h("ul", { class: "files" }, [told.file, told.certificate, told.report, told.plan].map((path) => h("li", {}, fileLinks(folder, path.split(/[\\/]/).at(-1)), h("code", {}, path))), told.private.map((path) => h("li", {}, h("code", {}, path), " ", h("span", { class: "private" }, t("private"))))),
+    h("h3", {}, t("files")), h("ul", { class: "files" }, [told.file, told.certificate, told.report, told.plan].map((path) => h("li", {}, fileLinks(folder, fileName(path)), h("code", {}, path))), told.private.map((path) => h("li", {}, h("code", {}, path), " ", h("span", { class: "private" }, t("private"))))),
     told.private.length > 0 && h("p", { class: "note" }, t("secretFiles")),
     h("h3", {}, t("commandTitle")), shell, h("p", { class: "hint" }, t(`commandOf:${state.source}`, { name: quoted(state.name) })), button(t("copyCommand"), () => copy(shell, command)));
 }
@@ -87,7 +89,11 @@ function copy(shell, command) {
   else pick();
 }
 
-const warnings = ({ given_away: given }) => Object.entries(given).map(([column, share]) => t("givenAway", { share, column: quoted(column) }));
+// One alarm for all columns, the worst first.
+function givenAway(shares) {
+  const given = Object.entries(shares).sort(([, a], [, b]) => b - a);
+  return given.length > 0 && h("div", { class: "alarm" }, given.map(([column, share]) => h("p", {}, t("givenAway", { share, column: quoted(column) }))));
+}
 
 function notes(told) {
   return [

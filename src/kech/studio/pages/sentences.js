@@ -27,7 +27,7 @@ function columnWords(about) {
   const column = quoted(about.column), rest = restWords(about);
   if (about.exact + about.missing > 0.9995) return t("stays", { column, rest });
   if (about.exact + about.missing > 0.95) return t("staysMostly", { column, exact: about.exact, rest });
-  if (about.width == null) return t(about.open ? "oneEnd" : "notTold", { column, rest: about.open || about.missing ? rest : "" });
+  if (about.width == null) return about.open ? t("oneEnd", { column, rest }) : t("notTold", { column, rest: restWords({ missing: about.missing }) });
   return t("turns", { column, extent: extent(about.axis, about.width), exact: about.exact, rest });
 }
 

@@ -3,7 +3,7 @@
 import { request } from "./api.js";
 import { button, dialog, h, refusal, replace, say } from "./dom.js";
 import { isReady, looks, shown } from "./model.js";
-import { saveAs } from "./pictures.js";
+import { fileName, saveAs } from "./pictures.js";
 import { openRelease } from "./release.js";
 import { openStart } from "./start.js";
 import { edit, redo, set, state, undo, watch } from "./store.js";
@@ -22,7 +22,7 @@ function draw(place) {
   replace(place,
     h("h1", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: "22", height: "22" }), h("span", {}, t("appName"))),
     h("nav", { class: "tools", "aria-label": t("file") },
-      button(`${t("file")}: ${state.name || t("open")}`, openStart, "file", { "data-part": "file", title: state.name }),
+      button(`${t("file")}: ${fileName(state.name) || t("open")}`, openStart, "file", { "data-part": "file", title: state.name }),
       tool("undo", "↶", undo, { "aria-label": t("undo"), title: t("undo"), disabled: !state.past.length }), tool("redo", "↷", redo, { "aria-label": t("redo"), title: t("redo"), disabled: !state.future.length }),
       tool("save", t("savePlan"), savePlan, { disabled: !state.plan }), tool("load", t("loadPlan"), loadPlan, { disabled: !state.plan }),
       button(t("advanced"), () => set({ drawer: state.drawer?.kind === "advanced" ? null : { kind: "advanced" } }), "quiet", { "data-part": "advanced", disabled: !isReadyNow() })),

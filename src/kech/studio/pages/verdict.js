@@ -12,37 +12,62 @@ import { t } from "./text.js";
 const RISKS = [0.2, 0.09], MOST_ALARMS = 3; // columns told one by one
 
 export function begin(place) {
-  watch(({ id, plan, dropped, theme, fault, pins }) => [id, plan, dropped, theme, fault, pins, ...looks(), ...wayOf()], () => keepingFocus(place, () => draw(place)));
+  const head = h("div"), kPlace = h("div"), workPlace = h("div"), rest = h("div");
+  replace(place, head, kPlace, workPlace, rest);
+  watch(({ id, plan, dropped, theme, fault, pins }) => [id, plan, dropped, theme, fault, pins, ...looks(), exact()?.fault, state.plan && priceOf(chosenK()), notRead()], () => { keepingFocus(head, () => drawHead(head)); keepingFocus(rest, () => draw(rest)); });
+  watch(({ id, theme, drag, fault, plan }) => [id, theme, drag, fault, plan, isKnown() && most()], () => drawK(kPlace));
+  watch(({ theme }) => { const entry = exact(); return [theme, isKnown(), entry?.progress?.job, entry?.progress?.share, entry?.data, entry?.fault, looks()[0]]; }, () => keepingFocus(workPlace, () => drawWork(workPlace)));
 }
 
-// How far the exact answer is.
-function wayOf() {
-  const entry = state.plan && find("classes", { k: chosenK(), with_rows: true });
-  return [entry?.progress?.job, entry?.progress?.share, entry?.fault, state.plan && priceOf(chosenK()), notRead()];
+const isKnown = () => Boolean(state.plan) && isReady();
+const wish = () => ({ k: chosenK(), with_rows: true });
+const exact = () => state.plan && find("classes", wish());
+
+function drawHead(place) {
+  const answer = isKnown() ? shown() : null, data = answer?.data;
+  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), data && answer.stale && h("span", { class: "mark" }, t("stale")),
+    data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale || answer.preview, title: t("pinned") })));
 }
 
 function draw(place) {
-  if (!state.plan || !isReady()) { replace(place, h("h2", {}, t("verdict")), h("p", { class: "hint" }, state.plan && t(waitingFor()))); return; }
+  if (!isKnown()) { replace(place, h("p", { class: "hint" }, state.plan && t(waitingFor()))); return; }
   const answer = shown(), data = answer?.data, crowd = crowds();
-  replace(place, h("div", { class: "bar" }, h("h2", {}, t("verdict")), answer?.preview && h("span", { class: "mark preview" }, t("preview")), data && answer.stale && h("span", { class: "mark" }, t("stale")),
-    data && button(t("pin"), () => pin(data), "small", { disabled: answer.stale || answer.preview, title: t("pinned") })), kField(), work(answer),
-    answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
+  replace(place, answer?.fault && h("div", { class: "refusal", role: "alert" }, h("strong", {}, t("noAnswer")), answer.fault.message, data && h("p", { class: "hint" }, t("lastGood"))),
     data && h("div", { class: answer.stale ? "stale" : "" }, alarm(data, answer.stale, answer.preview), gauge(data), lossBar(data.figures.loss)),
     crowd && h("p", { class: "hint" }, t("asItIs", { k: crowd.k, alone: crowd.alone, people: countsPeople() })),
     pinned(data), data && h("ul", { class: `words${answer.stale ? " stale" : ""}` }, sentences(data).map((text) => h("li", {}, text))));
 }
 
-function kField() {
-  const box = numberBox("k", state.drag ?? chosenK() ?? "", (value) => choose(value === "" ? null : Math.round(Number(value))), { max: most() });
-  return h("div", { class: "kfield" }, field(t("kField"), box, t("kHint", { people: countsPeople() })), ["k", "eps", ""].includes(state.fault?.field) && h("p", { class: "refusal", role: "alert" }, state.fault.message));
+let boxK = null, builtFor = ""; // the box stays while the answers around it are drawn anew: else the focus would lay out the screen each time
+
+function drawK(place) {
+  const kind = isKnown() ? JSON.stringify([state.id, state.theme, countsPeople(), most()]) : "", value = String(state.drag ?? (kind && chosenK()) ?? "");
+  if (kind !== builtFor) keepingFocus(place, () => replace(place, kind && buildK(value)));
+  builtFor = kind;
+  if (!kind) return;
+  if (boxK.defaultValue !== value) putK(value);
+  place.querySelector(".refusal")?.remove();
+  if (["k", "eps", ""].includes(state.fault?.field)) place.firstChild.append(h("p", { class: "refusal", role: "alert" }, state.fault.message));
+}
+
+const putK = (value) => Object.assign(boxK, { defaultValue: value, value });
+
+function buildK(value) {
+  boxK = numberBox("k", value, (typed) => {
+    const k = typed === "" ? null : Math.round(Number(typed));
+    putK(String(k ?? ""));
+    choose(k);
+  }, { max: most() });
+  return h("div", { class: "kfield" }, field(t("kField"), boxK, t("kHint", { people: countsPeople() })));
 }
 
 // A bar while the answer for these settings is on its way, and a way to stop it and to take it up again.
-function work(answer) {
-  const wish = { k: chosenK(), with_rows: true }, entry = find("classes", wish);
-  if (entry?.progress && !entry.data && !entry.fault) return h("div", { class: "work" }, h("progress", { "aria-label": t("computing"), value: entry.progress.share }), button(t("cancel"), () => stop(entry), "small"));
-  if (entry?.fault?.kind === "Cancelled") return h("div", { class: "work" }, button(t("takeUp"), () => again("classes", wish), "small"));
-  return h("div", { class: "work" }, !answer && h("progress", { "aria-label": t("computing") }));
+function drawWork(place) {
+  const entry = isKnown() && exact(), isOn = entry?.progress && !entry.data && !entry.fault, bar = (value) => h("progress", { "aria-label": t("computing"), value });
+  const now = place.querySelector(".on progress");
+  if (isOn && now && entry.progress.share != null) { now.value = entry.progress.share; return; }
+  replace(place, isKnown() && h("div", { class: isOn ? "work on" : "work" }, isOn ? [bar(entry.progress.share), button(t("cancel"), () => stop(exact()), "small")]
+    : entry?.fault?.kind === "Cancelled" ? button(t("takeUp"), () => again("classes", wish()), "small") : !shown() && bar()));
 }
 
 // The loss once every class has two values; null while it is not known.
