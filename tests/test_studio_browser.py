@@ -874,6 +874,26 @@ def test_an_eps_and_a_node_that_were_found_can_be_released(visit):
 STRUCTURES = {"Cuts side by side": (1, 2), "Lattice": (3, 2)}  # where a row of the drawer tells loss and classes
 
 
+@tried_again
+def test_the_line_over_eps_begins_where_k_holds_though_no_line_stands_for_the_last_row(visit):
+    """One of 3,000 rows lies far from all others, and 300 lines do not show it."""
+    visitor = visit()
+    page = visitor.page
+    rows = [f"{'ab'[row % 2]},{1000 + row * 7 % 900}" for row in range(2999)]
+    hand_over(visitor, "far.csv", "\n".join(["ward,height", *rows, "c,1450"]).encode())
+    for column in ("ward", "height"):
+        page.get_by_label(f"Role of {column}").select_option("quasi-identifier")
+    settled(visitor)
+    visitor.press("over eps")
+    told = page.locator(".legend strong")
+    told.wait_for()
+    assert int(re.search(r"the smallest of ([\d,]+)", told.inner_text())[1].replace(",", "")) >= 5
+    visitor.press("Use this eps")
+    settled(visitor)
+    expect(page.locator("#verdict .refusal")).to_have_count(0)
+    assert visitor.trouble == []
+
+
 @pytest.mark.long
 @tried_again
 def test_what_the_drawer_tells_is_what_its_use_this_releases(visit):

@@ -90,8 +90,9 @@ export function choose(k) {
 function drawIcicle() {
   const data = need("icicle")?.data ?? found("icicle"), fault = find("icicle")?.fault;
   if (!data) return fault ? h("p", { class: "refusal", role: "alert" }, fault.message) : h("p", { class: "hint empty" }, t("computing"));
-  const k = chosenK() ?? smallestK(), last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), 1e-9) * 1.08, span = last / EPS_ZOOM[state.zoom];
-  const eps = Math.min(state.eps ?? state.plan.cut.eps ?? (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps, last); // at first where k holds
+  const k = chosenK() ?? smallestK(), holds = (data.at.find(({ smallest }) => smallest >= k) ?? data.at.at(-1)).eps; // lines of some rows may end before
+  const last = Math.max(...data.lines.map(({ eps }) => eps.at(-1)), holds, 1e-9) * 1.08, span = last / EPS_ZOOM[state.zoom];
+  const eps = Math.min(state.eps ?? state.plan.cut.eps ?? holds, last); // at first where k holds
   left = Math.min(Math.max(eps < left || eps > left + span ? eps - span / 2 : left, 0), last - span); // the line stays in the picture
   const right = left + span, within = (value) => Math.min(Math.max(value, left), right);
   const x = (value) => LEFT + ((within(value) - left) / span) * (wide - LEFT - RIGHT), all = HIGH - TOP - FOOT;
