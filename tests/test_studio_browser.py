@@ -578,6 +578,7 @@ def test_what_is_given_away_is_one_alarm_and_what_names_rows_together_is_said_be
         page.get_by_label(f"Role of {column}").select_option("sensitive")
     settled(visitor)
     visitor.press("Release …")
+    page.locator("dialog .alarm p").first.wait_for()
     told = page.locator("dialog .alarm p").all_inner_texts()
     assert len(told) > 1 and page.locator("dialog .alarm").count() == 1
     shares = [float(re.match(r"(?:[<>] )?([\d.]+)\s%", text)[1]) for text in told]
