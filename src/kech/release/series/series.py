@@ -39,6 +39,7 @@ from kech.release.series.store import (
     FORMAT,
     PARTS,
     RESTORE,
+    SERIES_FILE,
     History,
     Ints,
     SeriesFile,
@@ -46,6 +47,7 @@ from kech.release.series.store import (
     Store,
     build_history,
     new_id,
+    seal_series,
 )
 from kech.release.series.update import (
     Arrivals,
@@ -289,6 +291,8 @@ def begin_version(
     if check != series_file.check:
         reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
         raise BadSeries(store.folder, reason)
+    if series_file.versions[-1].seal != seal_series(series_file, table.secret):
+        raise BadSeries(store.folder, f"{SERIES_FILE} was edited. {RESTORE}")
     check_fixed(series_file.fixed, fixed)
     check_free(store, series_file, paths)
     return msgspec.structs.replace(series_file, fixed=fixed, policy=policy)
@@ -317,13 +321,15 @@ def add_version(
     files = store.write_version(update.number, build_version_tables(update, arrivals), as_json(drafted.claims))
     version = describe_draft(store, update.number, drafted.claims, paths, files, counts, drafted.path)
     version = msgspec.structs.replace(version, said_new=update.said_new)
-    return msgspec.structs.replace(
+    entered = msgspec.structs.replace(
         begun,
         kinds=fix_kinds(update, begun),
         labels=update.label_columns(),
         versions=[*begun.versions, version],
         judged=[*begun.judged, *(admission.judged if not counts["waiting"] else ())],
     )
+    sealed = msgspec.structs.replace(version, seal=seal_series(entered, drafted.table.secret))
+    return msgspec.structs.replace(entered, versions=[*begun.versions, sealed])
 
 
 def check_outside(store: Store, paths: VersionPaths) -> None:
@@ -359,8 +365,6 @@ def prepare_update(
 ) -> Update:
     """Match the rows of a table, and cut those that are new."""
     hasher = RowHasher(table.secret, id.encode())
-    if series_file and not table.row_key:
-        store.check_counted(series_file)
     history = store.read_history(series_file) if series_file else empty_history()
     report("matching rows")
     match = match_rows(table, hasher, history)
@@ -441,7 +445,7 @@ def describe_draft(
     """A version as series.json names it while it is put in place."""
     target, beside = paths.target.absolute(), paths.beside.absolute()
     shown = (str(target), str(beside), relative_path(target, store.folder))
-    return SeriesVersion(number, time_now(), claims["file"]["sha256"], *shown, files, counts, str(draft.absolute()))
+    return SeriesVersion(number, time_now(), claims["file"]["sha256"], *shown, files, counts, "", str(draft.absolute()))
 
 
 # -- what is shown ---------------------------------------------------------------------------------------------------

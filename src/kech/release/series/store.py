@@ -32,12 +32,12 @@ from kech.system.files import (
     remove_leftovers,
     write_text,
 )
+from kech.system.secret import OwnerSecret
 
-FORMAT = 3
+FORMAT = 4
 LABEL = "label "  # with which names of columns of labels begin
 SERIES_FILE, LOCK = "series.json", "series.lock"
 PARTS = ("rows", "cohorts", "moves", "people", "turns", "others", "current")  # of each version, as Arrow files
-LATE_PARTS = ("turns", "others", "current")  # that earlier versions of kech did not write
 OWN = re.compile(
     r"series\.(json|lock)|\..*\.kech-draft|"
     r"(?P<number>[0-9]{4,})-(rows|cohorts|moves|people|turns|others|current|certificate)\.\w+"
@@ -48,11 +48,6 @@ RESTORE = (
     "Restore the folder as it was after the last release. An older copy does not know later ones: their rows would "
     "enter second cohorts, where attackers can tell them apart. Without such a copy, begin a new series, with new rows "
     "only."
-)
-
-WHOLE_ROWS = (
-    "an earlier kech matched its rows by all of their cells, since it has no key. Which cohorts left could tell of "
-    "sensitive cells. Begin a new series in another folder, with new rows only, and name a key: --key."
 )
 
 Ints = NDArray[np.int64]
@@ -69,6 +64,7 @@ class SeriesVersion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omi
     relative: str  # the same seen from the folder of the series, which may move with it
     files: dict[str, str]  # of this version, in the folder, with their SHA-256
     counts: dict[str, int]
+    seal: str  # keyed hash of what series.json fixed and named when this version came
     draft: str = ""  # while it is put in place: a file that is gone once it is
     said_new: bool = False  # whether the owner said that all new rows are others (--most-changed 100%)
     before: dict[str, Any] = {}  # other fields of series.json that this version changed, as they were
@@ -135,7 +131,7 @@ class History:
     cohorts: Cohorts
     moves: Sequence[Moves]
     people: Hashes  # of each row its person, as the last version that had the row named it
-    listed: NDArray[np.bool_]  # whether the last table had each row; true where an earlier kech did not write it
+    listed: NDArray[np.bool_]  # whether the last table had each row
     others: Hashes  # keys of rows that waited when the owner said that new rows are others
     current: Hashes  # of each row all that was read of it last
 
@@ -255,20 +251,8 @@ class Store:
     def read_history(self, series_file: SeriesFile) -> History:
         """The rows and cohorts of all versions."""
         versions = series_file.versions
-        parts = {
-            part: [
-                self._read_part(version, part)
-                for version in versions
-                if part not in LATE_PARTS or name_file(version.number, part) in version.files
-            ]
-            for part in PARTS
-        }
-        return build_history(parts, series_file.labels, [version.number for version in series_file.versions])
-
-    def check_counted(self, series_file: SeriesFile) -> None:
-        """Refuse a series without a key that an earlier kech began: that one wrote no part `current`."""
-        if any(name_file(version.number, "current") not in version.files for version in series_file.versions):
-            raise BadSeries(self.folder, WHOLE_ROWS)
+        parts = {part: [self._read_part(version, part) for version in versions] for part in PARTS}
+        return build_history(parts, series_file.labels, [version.number for version in versions])
 
     def _read_part(self, version: SeriesVersion, part: str) -> Any:
         content = self._read_file(version, name_file(version.number, part))
@@ -303,6 +287,13 @@ class Store:
 def name_file(number: int, part: str) -> str:
     """The name of a file of a version."""
     return f"{number:04}-{part}.arrow"
+
+
+def seal_series(series_file: SeriesFile, secret: OwnerSecret) -> str:
+    """A keyed hash of all that later versions must keep; the next policy and places of files may change."""
+    named = [(version.number, version.release, version.files, version.counts) for version in series_file.versions]
+    kept = (series_file.id, series_file.fixed, series_file.kinds, series_file.labels, series_file.judged, named)
+    return secret.derive("series-seal", msgspec.json.encode(kept, order="deterministic")).hex()
 
 
 def new_id() -> str:
