@@ -665,7 +665,7 @@ def test_a_series_that_was_edited_has_no_further_version(nine, tmp_path, edit):
     edit_series_file(nine, lambda known: known["policy"].update(wait=0.1))
     publish(nine, NINE, tmp_path / "three.csv")
     edit_series_file(nine, edit)
-    with pytest.raises(BadSeries, match="was edited|does not know"):
+    with pytest.raises(BadSeries, match=r"was edited|does not know"):
         publish(nine, NINE, tmp_path / "four.csv")
     assert not [*tmp_path.glob("four*")]
 
