@@ -1043,6 +1043,28 @@ test_series.publish(kech.open_series({str(nine.folder)!r}), test_series.MORE, {s
     assert not [path.name for path in tmp_path.rglob("*") if "kech-draft" in path.name]
 
 
+@pytest.mark.parametrize(
+    "place", ["series.series.put_in_place", "series.entering.finish_last_version", "admission.finish_entry"]
+)
+def test_a_run_that_is_killed_once_its_file_is_in_place_leaves_no_marks(nine, tmp_path, place):
+    """The next run is refused, since the version is there, and tidies up all the same."""
+    module, name = place.rsplit(".", 1)
+    script = f"""
+import importlib, os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import kech, test_series
+module = importlib.import_module("kech.release.{module}")
+known = module.{name}
+module.{name} = lambda *given: (known(*given), os._exit(9))
+test_series.publish(kech.open_series({str(nine.folder)!r}), test_series.MORE, {str(tmp_path / "two.csv")!r})
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 9
+    with pytest.raises(BadOption, match="version 2"):
+        publish(nine, MORE, tmp_path / "two.csv")
+    assert kech.verify_series(nine)["holds"] and len(kech.open_ledger().list_releases()) == 2
+    assert not [path.name for path in tmp_path.rglob("*") if "kech-draft" in path.name]
+
+
 def publish_in_process(folder, first):
     """What one of several processes does."""
     series = kech.open_series(folder / "clinic")

@@ -37,7 +37,7 @@ from kech.release.linkage import link_all
 from kech.release.published import Published, read_published
 from kech.release.recognition import may_share_rows, share_rows
 from kech.release.sketches import Sketch, list_kinds, make_sketches
-from kech.system.files import mark_draft, private_folder
+from kech.system.files import mark_draft, private_folder, remove_draft
 from kech.system.memory import (
     BASE_BYTES,
     CELL_BYTES,
@@ -261,6 +261,7 @@ def enter_in_ledger(draft: DraftRelease, terms: AdmissionOptions) -> Iterator[Ad
                 ledger.write(ledger_file, ledger_file.releases)
             raise
         if not draft.trace.exists():
+            remove_draft(draft.trace)  # its marks
             with suppress(CannotWrite):  # then the next run recovers
                 ledger.write(ledger_file, [*remaining, finish_entry(entry)])
 

@@ -29,6 +29,7 @@ from kech.system.files import (
     is_draft_locked,
     private_folder,
     refuse_disk_errors,
+    remove_draft,
     state_folder,
     write_bytes,
     write_text,
@@ -168,6 +169,8 @@ class Ledger:
             kept = [
                 finish_entry(entry) if status == "placed" else entry for entry, status in statuses if status != "never"
             ]
+            for entry in (entry for entry, status in statuses if entry.draft and status == "placed"):
+                remove_draft(Path(entry.draft))
             self.write(ledger_file, kept)
 
     def strike_draft(self, draft: Path) -> None:

@@ -13,7 +13,7 @@ from kech.certificate import certificate_path
 from kech.certificate.cells import digest
 from kech.errors import CannotWrite
 from kech.release.series.store import SeriesFile, SeriesVersion, Store
-from kech.system.files import draft_file, mark_draft, put_in_place, refuse_disk_errors
+from kech.system.files import draft_file, mark_draft, put_in_place, refuse_disk_errors, remove_draft
 
 
 @contextmanager
@@ -28,6 +28,7 @@ def enter_version(store: Store, before: SeriesFile | None, entered: SeriesFile, 
         if draft.exists():
             write_series_file(store, before)
         raise
+    remove_draft(draft)  # and its marks, while a recovery would still look for them
     with suppress(CannotWrite):  # then the next run recovers
         write_series_file(store, finish_last_version(entered))
 
@@ -88,6 +89,7 @@ def recover_series_file(store: Store) -> SeriesFile | None:
         return store.read()
     if placed:
         restore_certificate(store, last)
+    remove_draft(Path(last.draft))
     write_series_file(store, finish_last_version(series_file))
     return finish_last_version(series_file)
 
