@@ -113,7 +113,7 @@ def test_columns_that_share_a_name_are_refused_and_can_be_read(run, refuse, fold
     path.write_text(
         "age,sex,AGE,age_2\n" + "".join(f"{20 + row % 9},{'fm'[row % 2]},{row % 4},7\n" for row in range(30)), "utf-8"
     )
-    refuse("inspect", path, code=3, says="columns 1, 3 ('age', 'AGE') are not distinct where case is ignored. Rename")
+    refuse("inspect", path, code=3, says="columns 1, 3 are not distinct where case is ignored. Rename")
     found = run("inspect", path, "--rename-duplicates", "--plan", folder / "kech.toml", "--json").json
     assert [column["column"] for column in found["columns"]] == ["age", "sex", "AGE_3", "age_2"]
     words = ("--plan", folder / "kech.toml", "-o", folder / "safe.csv", "--k", 3, "--effort", "quick")
@@ -336,7 +336,7 @@ def test_a_title_above_names_that_repeat_is_not_sought_among_decimal_commas(run,
 
     assert "line 2 seems to name the columns. Say so: --header-line 2." in run("inspect", path).err
     refused = run("inspect", path, "--header-line", 2).err
-    assert "the names of columns 3, 5 ('Ort') are not distinct" in refused and "--rename-duplicates" in refused
+    assert "the names of columns 3, 5 are not distinct" in refused and "--rename-duplicates" in refused
 
 
 @pytest.mark.parametrize("title", ["Ward 3, exported 2024-01-05", "Survey,Ward 3,,", "Patients, ward 3, spring, 2024"])
@@ -471,7 +471,7 @@ def test_row_numbers_of_pandas_and_r_are_read_and_not_published(run, folder, end
 def test_a_column_of_row_names_takes_no_name_that_another_has(run, folder):
     (folder / "t.csv").write_text('"","column_1"\n' + "".join(f'"{row}",{row % 3}\n' for row in range(30)), "utf-8")
     refused = run("inspect", folder / "t.csv")
-    assert (refused.code, "the names of columns 1, 2 ('column_1') are not distinct" in refused.err) == (3, True)
+    assert (refused.code, "the names of columns 1, 2 are not distinct" in refused.err) == (3, True)
 
 
 def test_only_columns_that_follow_are_told_what_they_follow_from(run, folder):

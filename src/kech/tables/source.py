@@ -190,11 +190,10 @@ def check_columns(source: Source) -> None:
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
         raise BadColumns(source.shown, f"column {position} has no name. {advise_on_names(source)}")
     seen = Counter(name.casefold() for name in source.columns)
-    repeated = {str(i): name for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1}
+    repeated = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if repeated:
         advice = "Rename them, or say --rename-duplicates." if source.csv else "Rename them."
-        columns = f"{', '.join(repeated)} ({', '.join(dict.fromkeys(map(repr, repeated.values())))})"
-        reason = f"the names of columns {columns} are not distinct where case is ignored. {advice}"
+        reason = f"the names of columns {', '.join(repeated)} are not distinct where case is ignored. {advice}"
         raise BadColumns(source.shown, reason)
 
 
