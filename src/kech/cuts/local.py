@@ -44,10 +44,7 @@ CHAIN_SHARE, MOST_SHARE = 0.1, 0.5  # with this share of an effort, and with mor
 PAIR_SHARE = 0.25  # with a smaller share, classes of the k above are freed at once, without a round of exchanges
 ALIKE_FACTOR = 1.4  # lattices of k less than this factor apart are peeled together,
 PROBE_FACTOR = 1.5  # and at k this factor apart all kinds of start are tried;
-DOZEN_FACTOR, DOZEN_POINTS = (
-    1.4,
-    25_000,
-)  # of at most so many points, k this factor apart are searched as for a release,
+DOZEN_FACTOR, DOZEN_POINTS = 1.4, 25_000  # of up to so many points, k this factor apart are searched as in a release,
 DOZEN_SHARE = 1.0  # with this share of an effort (less is cheaper and loses more: docs/explanation/measured/spectra.md)
 CLOSE_FACTOR = 1.06  # starts that cost no more than this factor of the cheapest are compared by a first step,
 WIDE_FACTOR = 1.25  # and among few classes, where a step is cheap and starts differ more, no more than this one
