@@ -223,6 +223,8 @@ class Store:
                 "another version of kech began it. Go on with that version, or begin a new series in another folder."
             )
             raise BadSeries(self.folder, reason)
+        if not series_file.versions:  # where all are forgotten, there is no such file
+            raise BadSeries(self.folder, f"{SERIES_FILE} is damaged. {RESTORE}")
         return series_file
 
     def write(self, series_file: SeriesFile) -> None:
